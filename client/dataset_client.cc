@@ -62,7 +62,7 @@ absl::StatusOr<std::vector<v1::RunSummary>> DatasetClient::ListRuns(const v1::Fi
     session.Prepare(&context);
     v1::ListRunsResponse response;
     const grpc::Status status = session.stub->ListRuns(&context, request, &response);
-    if (!status.ok()) return Named(session.connection.StatusOf(status), options_.collector);
+    if (!status.ok()) return Named(session.connection.CallStatus(status), options_.collector);
     std::move(response.mutable_runs()->begin(), response.mutable_runs()->end(), std::back_inserter(runs));
     if (response.next_page_token().empty()) break;
     request.set_page_token(response.next_page_token());
@@ -78,7 +78,7 @@ absl::StatusOr<v1::RunSummary> DatasetClient::GetRun(const std::string& run_id) 
   request.set_run_id(run_id);
   v1::RunSummary run;
   const grpc::Status status = session.stub->GetRun(&context, request, &run);
-  if (!status.ok()) return Named(session.connection.StatusOf(status), options_.collector);
+  if (!status.ok()) return Named(session.connection.CallStatus(status), options_.collector);
   return run;
 }
 
@@ -96,7 +96,7 @@ absl::Status DatasetClient::Export(const v1::ExportRequest& request,
     reader->Finish();
     return status;
   }
-  return Named(session.connection.StatusOf(reader->Finish()), options_.collector);
+  return Named(session.connection.CallStatus(reader->Finish()), options_.collector);
 }
 
 }  // namespace telemetry::client

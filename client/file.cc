@@ -26,7 +26,7 @@ auto Retry(Call call) {
   return result;
 }
 
-absl::StatusCode CodeOf(int error) {
+absl::StatusCode ErrnoToStatusCode(int error) {
   switch (error) {
     case ENOSPC:
     case EDQUOT:
@@ -43,8 +43,8 @@ absl::StatusCode CodeOf(int error) {
   }
 }
 
-absl::Status StatusOf(int error, absl::string_view operation, absl::string_view path) {
-  const absl::StatusCode code = CodeOf(error);
+absl::Status SystemErrorStatus(int error, absl::string_view operation, absl::string_view path) {
+  const absl::StatusCode code = ErrnoToStatusCode(error);
   return {code, absl::StrCat("cannot ", operation, " ", path, ": ", std::generic_category().message(error),
                              code == absl::StatusCode::kResourceExhausted
                                  ? "; make room there or choose a folder (--state-dir, --log) on another disk"
@@ -66,7 +66,7 @@ std::string ReadPid(const File& lock) {
 }  // namespace
 
 absl::Status ErrnoStatus(absl::string_view operation, absl::string_view path) {
-  return StatusOf(errno, operation, path);
+  return SystemErrorStatus(errno, operation, path);
 }
 
 File& File::operator=(File&& other) noexcept {
@@ -143,7 +143,7 @@ absl::Status MakeFolders(const std::string& path) {
   const int why = errno;
   // Another process has created the folder meanwhile.
   if (why == EEXIST && std::filesystem::is_directory(path, error)) return absl::OkStatus();
-  return StatusOf(why, "make the folder", path);
+  return SystemErrorStatus(why, "make the folder", path);
 }
 
 bool TakeFromOthers(const std::string& path) {
@@ -159,7 +159,7 @@ absl::StatusOr<std::vector<std::string>> ListFolder(const std::string& path) {
   for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
     names.push_back(entry->path().filename().string());
   }
-  if (error) return StatusOf(error.value(), "list the folder", path);
+  if (error) return SystemErrorStatus(error.value(), "list the folder", path);
   std::sort(names.begin(), names.end());
   return names;
 }

@@ -36,21 +36,21 @@ std::shared_ptr<grpc::Channel> Connect(const std::string& collector, const acces
 }
 
 // Returns a slice that owns the string's memory, without a copy.
-grpc::Slice SliceOf(std::string bytes) {
+grpc::Slice ToSlice(std::string bytes) {
   auto* owned = new std::string(std::move(bytes));
   return grpc::Slice(
       owned->data(), owned->size(), [](void* string) { delete static_cast<std::string*>(string); }, owned);
 }
 
-grpc::ByteBuffer BufferOf(EncodedBatch batch) {
-  const grpc::Slice slices[] = {SliceOf(std::move(batch.head)), SliceOf(std::move(batch.body))};
+grpc::ByteBuffer ToByteBuffer(EncodedBatch batch) {
+  const grpc::Slice slices[] = {ToSlice(std::move(batch.head)), ToSlice(std::move(batch.body))};
   return grpc::ByteBuffer(slices, std::size(slices));
 }
 
-grpc::ByteBuffer BufferOf(const v1::Open& open) {
+grpc::ByteBuffer ToByteBuffer(const v1::Open& open) {
   v1::StreamRequest request;
   *request.mutable_open() = open;
-  const grpc::Slice slice = SliceOf(request.SerializeAsString());
+  const grpc::Slice slice = ToSlice(request.SerializeAsString());
   return grpc::ByteBuffer(&slice, 1);
 }
 
@@ -68,7 +68,7 @@ class GrpcIngestStream final : public IngestStream,
     stub_.PrepareBidiStreamingCall(&context_, kMethod, {}, this);
     // The owner starts writes outside of gRPC's reactions. The hold keeps the call alive until Finish().
     AddHold();
-    write_buffer_ = BufferOf(open);
+    write_buffer_ = ToByteBuffer(open);
     StartWrite(&write_buffer_);
     StartRead(&read_message_);
     StartCall();
@@ -84,7 +84,7 @@ class GrpcIngestStream final : public IngestStream,
       absl::MutexLock lock(&mutex_);
       writing_ = true;
     }
-    write_buffer_ = BufferOf(std::move(batch));
+    write_buffer_ = ToByteBuffer(std::move(batch));
     StartWrite(&write_buffer_);
   }
 
@@ -108,8 +108,8 @@ class GrpcIngestStream final : public IngestStream,
     RemoveHold();
     absl::MutexLock lock(&mutex_);
     mutex_.Await(absl::Condition(&done_));
-    return {.status = connection_.StatusOf(status_),
-            .retry_delay = RetryDelayOf(status_.error_details()),
+    return {.status = connection_.CallStatus(status_),
+            .retry_delay = ParseRetryDelay(status_.error_details()),
             .request_id = request_id_};
   }
 

@@ -32,7 +32,7 @@ class SpoolingProducer final : public Producer {
       : options_(std::move(options)),
         spool_(std::move(spool)),
         syncer_(spool_.get(), options_.sync_interval, options_.on_notice),
-        sender_(SenderOptionsOf(options_), spool_.get()) {}
+        sender_(MakeSenderOptions(options_), spool_.get()) {}
 
   absl::Status Append(const v1::Record& record) override { return AppendBatch({&record, 1}); }
 
@@ -80,7 +80,7 @@ class SpoolingProducer final : public Producer {
   }
 
  private:
-  static SenderOptions SenderOptionsOf(const ProducerOptions& options) {
+  static SenderOptions MakeSenderOptions(const ProducerOptions& options) {
     return {.session = {.collector = options.collector,
                         .credentials = options.credentials,
                         .client_name = options.client_name,

@@ -7,7 +7,7 @@
 
 namespace telemetry::client {
 
-std::optional<absl::Duration> RetryDelayOf(std::string_view error_details) {
+std::optional<absl::Duration> ParseRetryDelay(std::string_view error_details) {
   v1::RpcStatus status;
   if (!status.ParseFromArray(error_details.data(), static_cast<int>(error_details.size()))) return std::nullopt;
   for (const google::protobuf::Any& detail : status.details()) {

@@ -34,7 +34,7 @@ constexpr absl::Duration kLongestSilence = absl::Minutes(1);
 bool IsTakenOver(const absl::Status& status) { return absl::IsFailedPrecondition(status) || absl::IsAborted(status); }
 
 // Returns the end of a notice: the request id, which also appears in the collector's log. It differs between retries.
-std::string RequestOf(const StreamEnd& end) {
+std::string FormatRequestId(const StreamEnd& end) {
   return end.request_id.empty() ? "" : absl::StrCat(" (request ", end.request_id, ")");
 }
 
@@ -98,7 +98,7 @@ absl::Status Sender::StartNewLog(const StreamEnd& end) {
   Notice(
       absl::StrCat("another copy of this spool delivers the same log (was a snapshot restored, or a machine cloned?): ",
                    end.status.message(), "; a new log begins with ",
-                   record::Counted(log.appended_seq - log.committed_seq, "waiting record"), RequestOf(end)));
+                   record::Counted(log.appended_seq - log.committed_seq, "waiting record"), FormatRequestId(end)));
   return absl::OkStatus();
 }
 
@@ -130,7 +130,7 @@ void Sender::SayAway(const StreamEnd& end) {
   say_again_ = SteadyAfter(silence_);
   away_ = true;
   said_ = text;
-  Notice(text + RequestOf(end));
+  Notice(text + FormatRequestId(end));
 }
 
 void Sender::SayBack() {

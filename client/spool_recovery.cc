@@ -45,9 +45,9 @@ class Recovery {
     RETURN_IF_ERROR(LoadSegments());
     RETURN_IF_ERROR(LoadMeta());
     if (spool_.committed_file.damaged()) {
-      Say(absl::StrCat("the spool file ", PathOf("committed"),
+      Say(absl::StrCat("the spool file ", FilePath("committed"),
                        " is damaged; the collector will report its last record; the file is ", "kept as ",
-                       PathOf("committed"), kDamaged));
+                       FilePath("committed"), kDamaged));
     }
     spool_.last_seq = std::max({spool_.last_seq, spool_.meta.base_seq, spool_.committed_file.stored_seq()});
     spool_.committed_seq = std::max(spool_.meta.base_seq, spool_.committed_file.stored_seq());
@@ -58,7 +58,7 @@ class Recovery {
   }
 
  private:
-  std::string PathOf(absl::string_view name) const { return absl::StrCat(folder_, "/", name); }
+  std::string FilePath(absl::string_view name) const { return absl::StrCat(folder_, "/", name); }
 
   void Say(const std::string& text) const {
     if (notice_) notice_(text);
@@ -68,7 +68,7 @@ class Recovery {
   absl::Status TightenFiles() const {
     ASSIGN_OR_RETURN(const std::vector<std::string> names, ListFolder(folder_));
     const auto count = std::count_if(names.begin(), names.end(),
-                                     [this](const std::string& name) { return TakeFromOthers(PathOf(name)); });
+                                     [this](const std::string& name) { return TakeFromOthers(FilePath(name)); });
     if (count > 0) {
       Say(absl::StrCat("other users could read ", count, " file(s) of the spool ", folder_,
                        ": their mode is 0600 now"));
@@ -133,8 +133,8 @@ class Recovery {
     absl::StatusOr<SpoolMeta> meta = spool_.meta_file.Load();
     if (meta.ok()) {
       if (spool_.meta_file.slot_damaged()) {
-        Say(absl::StrCat("half of the spool's meta file is damaged: ", PathOf("meta"),
-                         "; the other half is used, and no record is lost; the file is kept as ", PathOf("meta"),
+        Say(absl::StrCat("half of the spool's meta file is damaged: ", FilePath("meta"),
+                         "; the other half is used, and no record is lost; the file is kept as ", FilePath("meta"),
                          kDamaged));
       }
       spool_.meta = *std::move(meta);
@@ -150,7 +150,7 @@ class Recovery {
     spool_.meta = {.producer_id = NewProducerId(), .base_seq = std::max(before, spool_.committed_file.stored_seq())};
     if (absl::IsNotFound(why) && spool_.segments.empty()) return absl::OkStatus();
     Say(absl::StrCat(why.message(), " in ", folder_, "; its records continue as a new log"));
-    return absl::IsNotFound(why) ? absl::OkStatus() : MoveDamaged(PathOf("meta"));
+    return absl::IsNotFound(why) ? absl::OkStatus() : MoveDamaged(FilePath("meta"));
   }
 
   // Removes the files in which every record is acknowledged.

@@ -102,7 +102,7 @@ struct RowFates {
   uint64_t untold = 0;
 };
 
-RowFates FatesOf(const forward::ForwardCounts& counts, const client::ProducerStats& sent, bool delivered) {
+RowFates CountRowFates(const forward::ForwardCounts& counts, const client::ProducerStats& sent, bool delivered) {
   RowFates fates = {.read = counts.rows + counts.waiting_rows, .refused = counts.waiting_rows + sent.refused};
   fates.known = std::min(sent.known_rows, counts.rows);
   fates.made = std::min(sent.new_rows, counts.rows - fates.known);
@@ -115,7 +115,7 @@ RowFates FatesOf(const forward::ForwardCounts& counts, const client::ProducerSta
 bool Summarise(const forward::ForwardResult& result, const client::ProducerStats& sent, bool delivered,
                const ForwardFlags& flags) {
   const forward::ForwardCounts& counts = result.counts;
-  const RowFates rows = FatesOf(counts, sent, delivered);
+  const RowFates rows = CountRowFates(counts, sent, delivered);
   const bool complete = delivered && result.problems.empty() && rows.refused + counts.rejects == 0;
   std::cout << "read " << Counted(rows.read, "row") << " of " << Counted(counts.attempts, "attempt") << ", "
             << Counted(counts.records, "run record") << " and " << Counted(counts.graphs, "IR graph") << " from "

@@ -55,7 +55,7 @@ Json Object(std::vector<std::pair<std::string, Json>> members) {
 }
 
 template <typename Items, typename ToJson>
-Json ArrayOf(const Items& items, ToJson to_json) {
+Json ToJsonArray(const Items& items, ToJson to_json) {
   Json array = Json::Array();
   for (const auto& item : items) array.items.push_back(to_json(item));
   return array;
@@ -65,12 +65,12 @@ Json DTypeJson(device::DType dtype) { return Json::String(std::string(ShortName(
 
 Json KernelJson(const LibraryKernel& kernel) {
   const Problem defaults = DefaultProblem(kernel);
-  const Json tensors = ArrayOf(defaults.tensors, [](const TensorSpec& tensor) {
+  const Json tensors = ToJsonArray(defaults.tensors, [](const TensorSpec& tensor) {
     return Object({{"name", Json::String(tensor.name)},
-                   {"shape", ArrayOf(tensor.sizes, Json::Integer)},
+                   {"shape", ToJsonArray(tensor.sizes, Json::Integer)},
                    {"dtype", DTypeJson(tensor.dtype)}});
   });
-  const Json numbers = ArrayOf(kernel.numbers, [](const NumberArgument& number) {
+  const Json numbers = ToJsonArray(kernel.numbers, [](const NumberArgument& number) {
     return Object({{"name", Json::String(number.name)},
                    {"constexpr", Json::Bool(number.is_flag)},
                    {"default", number.is_flag ? Json::Bool(number.default_value != 0)
@@ -80,7 +80,7 @@ Json KernelJson(const LibraryKernel& kernel) {
                  {"summary", Json::String(kernel.summary)},
                  {"tensors", tensors},
                  {"numbers", numbers},
-                 {"dtypes", ArrayOf(kernel.dtypes, DTypeJson)}});
+                 {"dtypes", ToJsonArray(kernel.dtypes, DTypeJson)}});
 }
 
 class KernelsCommand final : public cli::Command {
@@ -98,7 +98,7 @@ class KernelsCommand final : public cli::Command {
   absl::StatusOr<int> Run() override {
     if (as_json_) {
       const auto all = kernels::AllKernels();
-      std::cout << record::ToJson(ArrayOf(all, [](const LibraryKernel* kernel) { return KernelJson(*kernel); }))
+      std::cout << record::ToJson(ToJsonArray(all, [](const LibraryKernel* kernel) { return KernelJson(*kernel); }))
                 << "\n";
     } else {
       PrintTable();

@@ -43,9 +43,9 @@ absl::StatusOr<repro::ReproProgram> MakeProgram(const ReproFlags& flags) {
   client::DatasetClient collector(
       {.collector = flags.collector, .credentials = flags.credentials, .deadline = deadline});
   ASSIGN_OR_RETURN(repro::RecordedMeasurement measured, repro::FindMeasurement(collector, flags.run, config_id));
-  return repro::ProgramOf(measured,
-                          flags.language == "python" ? repro::ProgramLanguage::kPython : repro::ProgramLanguage::kCpp,
-                          flags.out == "-" ? "" : flags.out);
+  return repro::MakeReproProgram(
+      measured, flags.language == "python" ? repro::ProgramLanguage::kPython : repro::ProgramLanguage::kCpp,
+      flags.out == "-" ? "" : flags.out);
 }
 
 // Writes a new file. Never overwrites a file with different content, because the user may have edited the program.

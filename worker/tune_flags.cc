@@ -92,7 +92,7 @@ absl::StatusOr<runtime::Settings> ParseSettings(const std::vector<std::string>& 
     }
     named.emplace_back(setting.substr(0, equals), setting.substr(equals + 1));
   }
-  return runtime::SettingsOf(named);
+  return runtime::MakeSettings(named);
 }
 
 absl::StatusOr<std::unique_ptr<tune::TuneSession>> OpenSession(const TuneFlags& flags) {

@@ -54,7 +54,7 @@ absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> ChannelCredentials(con
   return grpc::SslCredentials(options);
 }
 
-absl::StatusOr<std::string> TokenOf(const Credentials& credentials) {
+absl::StatusOr<std::string> ReadToken(const Credentials& credentials) {
   std::string token = credentials.token;
   std::string source = kTokenVariable;
   if (!credentials.token_file.empty()) {
@@ -78,7 +78,7 @@ absl::StatusOr<Connection> Connection::Prepare(const Credentials& credentials, c
   ASSIGN_OR_RETURN(std::shared_ptr<grpc::ChannelCredentials> channel, ChannelCredentials(credentials));
   connection.channel_credentials_ = std::move(channel);
   connection.is_tls_ = !credentials.tls_ca.empty();
-  ASSIGN_OR_RETURN(std::string token, TokenOf(credentials));
+  ASSIGN_OR_RETURN(std::string token, ReadToken(credentials));
   if (token.empty()) return connection;
   if (credentials.tls_ca.empty() && !StaysOnThisMachine(address)) {
     return absl::UnauthenticatedError(absl::StrCat(
@@ -93,7 +93,7 @@ absl::Status Connection::Check(const Credentials& credentials, const std::string
   return status.ok() ? status : absl::InvalidArgumentError(status.message());
 }
 
-absl::Status Connection::StatusOf(const grpc::Status& status) const {
+absl::Status Connection::CallStatus(const grpc::Status& status) const {
   if (status.ok()) return absl::OkStatus();
   const std::string& message = status.error_message();
   std::string_view advice;

@@ -44,7 +44,7 @@ class Connection {
   // Adds the token, if there is one, to a call.
   void Authorize(grpc::ClientContext* context) const;
   // Returns the status of a call on this connection. If the connection failed, the message ends with a remedy.
-  absl::Status StatusOf(const grpc::Status& status) const;
+  absl::Status CallStatus(const grpc::Status& status) const;
 
  private:
   std::shared_ptr<grpc::ChannelCredentials> channel_credentials_;

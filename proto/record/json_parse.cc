@@ -96,7 +96,7 @@ class JsonParser {
         out->kind = Json::Kind::kString;
         return String(source.get_string(), token.data(), &out->text);
       default:
-        if (!ReadScalar(WithoutSpaceBehind(token), out)) return ErrorAt("not a JSON value", OffsetOf(token.data()));
+        if (!ReadScalar(WithoutSpaceBehind(token), out)) return ErrorAt("not a JSON value", ByteOffset(token.data()));
         return Skip(source);
     }
   }
@@ -127,7 +127,7 @@ class JsonParser {
   absl::Status String(simdjson::simdjson_result<std::string_view> text, const char* begin, std::string* out) const {
     // Python writes half of a surrogate pair if its string contains one. UTF-8 cannot encode it, so the text is refused
     // instead of changed.
-    if (text.error()) return ErrorAt("a bad escape or half a surrogate pair in the string", OffsetOf(begin));
+    if (text.error()) return ErrorAt("a bad escape or half a surrogate pair in the string", ByteOffset(begin));
     *out = text.value_unsafe();
     return absl::OkStatus();
   }
@@ -143,16 +143,16 @@ class JsonParser {
   // Returns the offset of the next token or of the token that simdjson refused, or the length of the text at its end.
   size_t Offset() {
     const simdjson::simdjson_result<const char*> location = document_.current_location();
-    return location.error() ? text_.size() : OffsetOf(location.value_unsafe());
+    return location.error() ? text_.size() : ByteOffset(location.value_unsafe());
   }
 
-  size_t OffsetOf(const char* place) const { return static_cast<size_t>(place - padded_.data()); }
+  size_t ByteOffset(const char* place) const { return static_cast<size_t>(place - padded_.data()); }
 
   static absl::Status ErrorAt(std::string_view what, size_t offset) {
     return absl::InvalidArgumentError(Cat(what, " at byte ", offset));
   }
 
-  absl::Status TooDeep(std::string_view token) const { return ErrorAt("nested too deep", OffsetOf(token.data())); }
+  absl::Status TooDeep(std::string_view token) const { return ErrorAt("nested too deep", ByteOffset(token.data())); }
 
   // The first pass over the text reports the kind of error, but not its position.
   absl::Status TextError(simdjson::error_code error) const {

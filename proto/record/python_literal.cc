@@ -139,7 +139,7 @@ class ConfigParser {
       *value = Json::Bool(word == "True");
       return absl::OkStatus();
     }
-    std::string digits = NumberOf(word);
+    std::string digits = ParseNumber(word);
     if (digits.empty()) return cursor_.Error("unsupported Python literal");
     *value = Json::Number(std::move(digits));
     return absl::OkStatus();
@@ -154,7 +154,7 @@ class ConfigParser {
 
   // Returns the number in JSON's form with Python's digits, or an empty string. Only decimal digits: repr prints no
   // others.
-  static std::string NumberOf(std::string_view word) {
+  static std::string ParseNumber(std::string_view word) {
     const bool negative = TakePrefix("-", &word);
     if (!negative) TakePrefix("+", &word);
     const std::string_view sign = negative ? "-" : "";

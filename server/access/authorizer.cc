@@ -72,7 +72,7 @@ bool IsBoundTo(const Token& token, const std::string& producer) {
 
 }  // namespace
 
-std::optional<Need> NeedOf(std::string_view method) {
+std::optional<Need> FindNeed(std::string_view method) {
   for (const Rule& rule : kRules) {
     if (rule.method == method) return rule.need;
   }
@@ -99,7 +99,7 @@ const Token* TokenSet::FindId(std::string_view id) const {
 
 absl::StatusOr<const Token*> Authorize(const TokenSet& tokens, std::string_view method,
                                        const std::vector<std::string_view>& authorization, absl::Time now) {
-  const std::optional<Need> need = NeedOf(method);
+  const std::optional<Need> need = FindNeed(method);
   if (!need) return NotForAnyone(method);
   if (*need == Need::kNothing) return nullptr;
   ASSIGN_OR_RETURN(std::string_view text, TokenIn(authorization));
@@ -111,7 +111,7 @@ absl::StatusOr<const Token*> Authorize(const TokenSet& tokens, std::string_view 
 }
 
 absl::Status CheckRole(const Token& token, std::string_view method) {
-  const std::optional<Need> need = NeedOf(method);
+  const std::optional<Need> need = FindNeed(method);
   if (!need) return NotForAnyone(method);
   if (*need == Need::kNothing || token.Has(Role::kAdmin)) return absl::OkStatus();
   const Role role = RoleFor(*need);

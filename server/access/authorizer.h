@@ -20,7 +20,7 @@ inline constexpr std::string_view kMetricsPage = "/metrics";
 
 // Returns the need of "/package.Service/Method" or of kMetricsPage. Returns nullopt for an unknown method, which nobody
 // may call.
-std::optional<Need> NeedOf(std::string_view method);
+std::optional<Need> FindNeed(std::string_view method);
 
 // The tokens of a collector, with lookups. Immutable.
 class TokenSet {

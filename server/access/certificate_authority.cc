@@ -101,7 +101,7 @@ std::string Pem(const Write& write) {
   return {data, static_cast<size_t>(size)};
 }
 
-absl::StatusOr<Identity> PemOf(X509* certificate, EVP_PKEY* key) {
+absl::StatusOr<Identity> EncodePem(X509* certificate, EVP_PKEY* key) {
   Identity identity;
   identity.certificate = Pem([certificate](BIO* out) { return PEM_write_bio_X509(out, certificate); });
   identity.key =
@@ -122,7 +122,7 @@ absl::StatusOr<CertificateAuthority> CertificateAuthority::Create(const std::str
                                  {NID_subject_key_identifier, "hash"}};
   RETURN_IF_ERROR(Sign(authority.certificate_.get(), name, authority.key_.get(), nullptr, authority.key_.get(),
                        lifetime, extensions));
-  ASSIGN_OR_RETURN(Identity identity, PemOf(authority.certificate_.get(), authority.key_.get()));
+  ASSIGN_OR_RETURN(Identity identity, EncodePem(authority.certificate_.get(), authority.key_.get()));
   authority.identity_ = std::move(identity);
   return authority;
 }
@@ -142,7 +142,7 @@ absl::StatusOr<Identity> CertificateAuthority::Issue(const std::vector<std::stri
       {NID_authority_key_identifier, "keyid:always"}, {NID_subject_alt_name, AlternativeNames(names)}};
   RETURN_IF_ERROR(
       Sign(certificate.get(), names.front(), key.get(), certificate_.get(), key_.get(), lifetime, extensions));
-  return PemOf(certificate.get(), key.get());
+  return EncodePem(certificate.get(), key.get());
 }
 
 }  // namespace telemetry::access

@@ -22,7 +22,7 @@ using record::Cat;
 
 constexpr int kLinesASecond = 10;
 
-std::string CertificateOf(const grpc::ServerContext& context) {
+std::string CertificateName(const grpc::ServerContext& context) {
   const std::shared_ptr<const grpc::AuthContext> auth = context.auth_context();
   if (auth == nullptr || !auth->IsPeerAuthenticated()) return "";
   for (const char* property : {"x509_subject", "x509_common_name"}) {
@@ -58,13 +58,13 @@ void Log(log::Level level, const Caller& caller, const CallLine& line) {
 
 // Returns the level at which an end status is logged. A disconnect and NOT_FOUND are no warnings: they are ordinary, as
 // when a worker asks for a run that has not been tuned.
-log::Level LevelOf(const absl::Status& end) {
+log::Level EndLogLevel(const absl::Status& end) {
   if (absl::IsCancelled(end) || absl::IsNotFound(end)) return log::Level::kDebug;
   const bool is_usual = absl::IsUnavailable(end) || absl::IsAborted(end) || absl::IsDeadlineExceeded(end);
   return is_usual ? log::Level::kInfo : log::Level::kWarning;
 }
 
-std::vector<std::string_view> AuthorizationOf(const grpc::ServerContext& context) {
+std::vector<std::string_view> AuthorizationHeaders(const grpc::ServerContext& context) {
   std::vector<std::string_view> values;
   const auto [begin, end] = context.client_metadata().equal_range(kAuthorizationKey);
   for (auto it = begin; it != end; ++it) values.emplace_back(it->second.data(), it->second.size());
@@ -96,8 +96,9 @@ bool LogLimit::Take(SteadyTime now, uint64_t* left_out) {
 }
 
 absl::StatusOr<Caller> Gate::Admit(grpc::ServerContext& context, std::string_view method) {
-  Caller caller = {.peer = context.peer(), .certificate = CertificateOf(context), .request_id = BeginRequest(context)};
-  const std::optional<Need> need = NeedOf(method);
+  Caller caller = {
+      .peer = context.peer(), .certificate = CertificateName(context), .request_id = BeginRequest(context)};
+  const std::optional<Need> need = FindNeed(method);
   if (tokens_ == nullptr) {
     if (need != Need::kDeleter) return caller;
     absl::Status status = absl::PermissionDeniedError(
@@ -113,7 +114,7 @@ absl::StatusOr<Caller> Gate::Admit(grpc::ServerContext& context, std::string_vie
     }
   }
   const std::shared_ptr<const TokenSet> tokens = tokens_->tokens();
-  absl::StatusOr<const Token*> token = Authorize(*tokens, method, AuthorizationOf(context), absl::Now());
+  absl::StatusOr<const Token*> token = Authorize(*tokens, method, AuthorizationHeaders(context), absl::Now());
   if (!token.ok()) {
     CountRefusal(caller, method, token.status());
     return token.status();
@@ -152,7 +153,7 @@ absl::Status Gate::AdmitProducer(const Caller& caller, std::string_view method, 
 }
 
 absl::Status Gate::Recheck(const Caller& caller, std::string_view method) const {
-  if (tokens_ == nullptr || NeedOf(method) == Need::kNothing) return absl::OkStatus();
+  if (tokens_ == nullptr || FindNeed(method) == Need::kNothing) return absl::OkStatus();
   const std::shared_ptr<const TokenSet> tokens = tokens_->tokens();
   const Token* token = tokens->FindId(caller.token_id);
   if (token == nullptr) {
@@ -174,7 +175,7 @@ void Gate::CountRefusal(const Caller& caller, std::string_view method, const abs
 void Gate::LogEnd(const Caller& caller, std::string_view method, std::string_view producer_id,
                   const absl::Status& status) {
   if (status.ok()) return;
-  const log::Level level = LevelOf(status);
+  const log::Level level = EndLogLevel(status);
   if (level != log::Level::kDebug && !TakeLine(end_lines_, "ended")) return;
   Log(level, caller,
       {.message = "a call ended with an error",

@@ -47,7 +47,7 @@ absl::StatusOr<KeyPtr> ReadKey(const std::string& path) {
                    file == nullptr ? ": cannot be read" : ": contains no private key in PEM form without password"));
 }
 
-absl::StatusOr<absl::Time> EndOf(const X509& certificate) {
+absl::StatusOr<absl::Time> CertificateExpiry(const X509& certificate) {
   std::tm end = {};
   if (ASN1_TIME_to_tm(X509_get0_notAfter(&certificate), &end) != 1) {
     return absl::InvalidArgumentError("--tls-cert: the end of the certificate's validity cannot be read");
@@ -80,7 +80,7 @@ absl::StatusOr<absl::Time> CheckTlsFiles(const TlsFiles& files) {
   if (!files.client_ca.empty()) {
     RETURN_IF_ERROR(ReadCertificate("--tls-client-ca", files.client_ca).status());
   }
-  return EndOf(*certificate);
+  return CertificateExpiry(*certificate);
 }
 
 absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeServerCredentials(const TlsFiles& files) {

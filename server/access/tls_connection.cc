@@ -47,10 +47,10 @@ absl::StatusOr<TlsConnection> TlsConnection::Begin(const TlsFiles& files, int fd
   return connection;
 }
 
-IoStep TlsConnection::Read(char* to, size_t size) { return StepOf(SSL_read(ssl_.get(), to, Bounded(size))); }
+IoStep TlsConnection::Read(char* to, size_t size) { return ToIoStep(SSL_read(ssl_.get(), to, Bounded(size))); }
 
 IoStep TlsConnection::Write(const char* from, size_t size) {
-  return StepOf(SSL_write(ssl_.get(), from, Bounded(size)));
+  return ToIoStep(SSL_write(ssl_.get(), from, Bounded(size)));
 }
 
 void TlsConnection::Shutdown() {
@@ -58,7 +58,7 @@ void TlsConnection::Shutdown() {
   ERR_clear_error();
 }
 
-IoStep TlsConnection::StepOf(int result) const {
+IoStep TlsConnection::ToIoStep(int result) const {
   if (result > 0) return {.kind = IoStep::kDone, .bytes = static_cast<size_t>(result)};
   const int error = SSL_get_error(ssl_.get(), result);
   ERR_clear_error();

@@ -34,7 +34,7 @@ class TlsConnection {
     void operator()(SSL* ssl) const { SSL_free(ssl); }
   };
   explicit TlsConnection(SSL* ssl) : ssl_(ssl) {}
-  IoStep StepOf(int result) const;
+  IoStep ToIoStep(int result) const;
 
   std::unique_ptr<SSL, Free> ssl_;
 };

@@ -23,7 +23,9 @@ bool IsHex(std::string_view text, size_t digits) {
   return text.size() == digits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-Json TextOf(absl::Time time) { return time == absl::InfiniteFuture() ? Json::Null() : Json::String(TimeText(time)); }
+Json TimeToJson(absl::Time time) {
+  return time == absl::InfiniteFuture() ? Json::Null() : Json::String(TimeText(time));
+}
 
 Json StringArray(const std::vector<std::string>& values) {
   Json array = Json::Array();
@@ -131,9 +133,9 @@ record::Json ToJson(const Token& token) {
   for (const Role role : token.roles) roles.emplace_back(RoleName(role));
   json.members.emplace_back("roles", StringArray(roles));
   json.members.emplace_back("sha256", Json::String(record::HexEncode(token.sha256)));
-  json.members.emplace_back("created", TextOf(token.created));
-  json.members.emplace_back("expires", TextOf(token.expires));
-  json.members.emplace_back("revoked", token.revoked ? TextOf(*token.revoked) : Json::Null());
+  json.members.emplace_back("created", TimeToJson(token.created));
+  json.members.emplace_back("expires", TimeToJson(token.expires));
+  json.members.emplace_back("revoked", token.revoked ? TimeToJson(*token.revoked) : Json::Null());
   json.members.emplace_back("producers", StringArray(token.producers));
   return json;
 }

@@ -17,7 +17,7 @@ constexpr absl::Duration kLongestUnreadable = absl::Minutes(1);
 // The type struct stat, whose name the function of the same name hides.
 using FileStatus = struct stat;
 
-std::optional<FileStatus> StatOf(const std::string& path) {
+std::optional<FileStatus> ReadFileStatus(const std::string& path) {
   struct stat status = {};
   if (::stat(path.c_str(), &status) != 0) return std::nullopt;
   return status;
@@ -37,7 +37,7 @@ bool Same(const struct stat& a, const struct stat& b) {
 
 absl::StatusOr<std::unique_ptr<TokenWatch>> TokenWatch::Open(const std::string& path, Clock clock) {
   // The status is read before the file, so that the next look finds a change made in between.
-  const struct stat before = StatOf(path).value_or(FileStatus{});
+  const struct stat before = ReadFileStatus(path).value_or(FileStatus{});
   ASSIGN_OR_RETURN(std::vector<Token> tokens, ReadTokens(path));
   return std::unique_ptr<TokenWatch>(
       new TokenWatch(path, std::move(clock), std::make_shared<TokenSet>(std::move(tokens)), before));
@@ -74,7 +74,7 @@ void TokenWatch::Start(std::function<void()> tick) {
 void TokenWatch::Stop() { looks_.reset(); }
 
 void TokenWatch::Look() {
-  const std::optional<FileStatus> before = StatOf(path_);
+  const std::optional<FileStatus> before = ReadFileStatus(path_);
   if (before.has_value() && Same(*before, read_)) return SetGood(nullptr);
   absl::StatusOr<std::vector<Token>> tokens = ReadTokens(path_);
   if (!tokens.ok()) {

@@ -12,7 +12,7 @@ namespace telemetry::call {
 
 absl::StatusOr<AdmittedCall> RunningCalls::Admit(grpc::ServerContext& context, std::string_view method, CallKind kind) {
   ASSIGN_OR_RETURN(access::Caller caller, gate_.Admit(context, method));
-  std::string sender = SenderOf(caller);
+  std::string sender = SenderName(caller);
   if (absl::Status status = Count(kind, sender); !status.ok()) {
     gate_.LogEnd(caller, method, "", status);
     return status;
@@ -23,7 +23,7 @@ absl::StatusOr<AdmittedCall> RunningCalls::Admit(grpc::ServerContext& context, s
 
 absl::Status RunningCalls::Count(CallKind kind, const std::string& sender) {
   const absl::MutexLock lock(&mutex_);
-  SenderShares& shares = SharesOf(kind);
+  SenderShares& shares = FindShares(kind);
   if (shares.TryTake(sender, 1)) return absl::OkStatus();
   ++too_many_;
   return TryAgainLater(absl::StrCat("the collector accepts ", shares.total_limit(), " such calls at a time, ",
@@ -74,7 +74,7 @@ void RunningCalls::Remove(RunningCall* call) {
   const absl::MutexLock lock(&mutex_);
   const auto found = calls_.find(call);
   const AdmittedCall& admitted = *found->second;
-  SharesOf(admitted.kind).Release(admitted.sender, 1);
+  FindShares(admitted.kind).Release(admitted.sender, 1);
   if (admitted.peer) meter_.EndCall(*admitted.peer);
   calls_.erase(found);
 }
@@ -83,12 +83,12 @@ void RunningCalls::AddMessage(const AdmittedCall& call, const grpc::ByteBuffer& 
   if (call.peer) meter_.AddMessage(*call.peer, message.Length());
 }
 
-SenderShares& RunningCalls::SharesOf(CallKind kind) {
+SenderShares& RunningCalls::FindShares(CallKind kind) {
   if (kind == CallKind::kHealth) return health_;
   return kind == CallKind::kExport ? exports_ : others_;
 }
 
-uint64_t RunningCalls::CountOf(std::string_view method) const {
+uint64_t RunningCalls::CountCalls(std::string_view method) const {
   const absl::MutexLock lock(&mutex_);
   return std::count_if(calls_.begin(), calls_.end(), [&](const auto& call) { return call.second->method == method; });
 }

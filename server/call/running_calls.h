@@ -98,7 +98,7 @@ class RunningCalls {
   void AddMessage(const AdmittedCall& call, const grpc::ByteBuffer& message);
 
   // Returns the number of running calls of this method.
-  uint64_t CountOf(std::string_view method) const ABSL_LOCKS_EXCLUDED(mutex_);
+  uint64_t CountCalls(std::string_view method) const ABSL_LOCKS_EXCLUDED(mutex_);
   // Returns the number of calls refused so far because too many were running.
   uint64_t too_many() const ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -109,7 +109,7 @@ class RunningCalls {
   void Drain() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  SenderShares& SharesOf(CallKind kind) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  SenderShares& FindShares(CallKind kind) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Count(CallKind kind, const std::string& sender) ABSL_LOCKS_EXCLUDED(mutex_);
 
   access::Gate& gate_;

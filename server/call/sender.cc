@@ -18,7 +18,7 @@ namespace {
 using record::AbslView;
 
 template <typename Address>
-net::Peer PeerOf(const Address& address) {
+net::Peer ToPeer(const Address& address) {
   sockaddr_storage storage = {};
   std::memcpy(&storage, &address, sizeof(address));
   return net::Peer::Of(storage);
@@ -26,7 +26,7 @@ net::Peer PeerOf(const Address& address) {
 
 }  // namespace
 
-std::string SenderOf(const access::Caller& caller) {
+std::string SenderName(const access::Caller& caller) {
   return caller.name.empty() ? NetworkOfPeer(caller.peer) : absl::StrCat("token ", caller.name);
 }
 
@@ -38,9 +38,9 @@ std::optional<net::Peer> ParsePeer(std::string_view peer) {
   const std::string_view host = peer.substr(scheme_end + 1, port_begin - scheme_end - 1);
   const std::string address = absl::StrReplaceAll(AbslView(host), {{"%5B", ""}, {"%5D", ""}, {"[", ""}, {"]", ""}});
   sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(static_cast<uint16_t>(port))};
-  if (inet_pton(AF_INET, address.c_str(), &v4.sin_addr) == 1) return PeerOf(v4);
+  if (inet_pton(AF_INET, address.c_str(), &v4.sin_addr) == 1) return ToPeer(v4);
   sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons(static_cast<uint16_t>(port))};
-  if (inet_pton(AF_INET6, address.c_str(), &v6.sin6_addr) == 1) return PeerOf(v6);
+  if (inet_pton(AF_INET6, address.c_str(), &v6.sin6_addr) == 1) return ToPeer(v6);
   return std::nullopt;
 }
 

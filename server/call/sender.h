@@ -10,7 +10,7 @@
 namespace telemetry::call {
 
 // Returns the sender that a call is counted for: the name of its token or, without a token, the network of its address.
-std::string SenderOf(const access::Caller& caller);
+std::string SenderName(const access::Caller& caller);
 
 // Parses a peer as gRPC formats it, "ipv4:192.0.2.7:4711" or "ipv6:%5B2001:db8::1%5D:4711". Returns nullopt for a peer
 // of another kind.

@@ -113,7 +113,7 @@ absl::StatusOr<CollectorServer::Ports> CollectorServer::OpenPorts(const ServerOp
   if (!options.listen.empty()) {
     absl::StatusOr<std::unique_ptr<net::Acceptor>> acceptor =
         net::Acceptor::Open({.address = options.listen,
-                             .limits = ConnectionLimitsOf(options.limits),
+                             .limits = ComputeConnectionLimits(options.limits),
                              .silent_timeout = options.limits.handshake_timeout,
                              .listener = {.unacknowledged_timeout = options.limits.keepalive_timeout},
                              .on_lost = options.on_lost_port,
@@ -278,7 +278,7 @@ writer::CollectorState CollectorServer::State() {
                                   .waiting_batches = admission.waiting,
                                   .waiting_bytes = admission.waiting_bytes,
                                   .unread_ack_bytes = unread_ack_bytes_,
-                                  .streams = calls_.CountOf(ingest::IngestStream::kMethod),
+                                  .streams = calls_.CountCalls(ingest::IngestStream::kMethod),
                                   .refused_unauthenticated = refusals.unauthenticated,
                                   .refused_permission_denied = refusals.permission_denied,
                                   .refused_tokens_unreadable = refusals.tokens_unreadable,

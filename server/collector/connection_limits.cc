@@ -7,7 +7,7 @@
 
 namespace telemetry::collector {
 
-net::ConnectionLimits ConnectionLimitsOf(const call::Limits& limits) {
+net::ConnectionLimits ComputeConnectionLimits(const call::Limits& limits) {
   const uint64_t half = std::max<uint64_t>(limits.max_connections / 2, 1);
   const uint64_t per_address = limits.max_connections_per_address;
   return {.in_total = limits.max_connections, .per_network = per_address == 0 ? half : per_address};
@@ -21,7 +21,7 @@ absl::StatusOr<call::Limits> FitConnections(call::Limits limits, uint64_t files)
                      ": raise the hard limit (ulimit -Hn, LimitNOFILE= of a systemd unit)"));
   }
   limits.max_connections = std::min(limits.max_connections, most);
-  limits.max_connections_per_address = std::min(ConnectionLimitsOf(limits).per_network, most);
+  limits.max_connections_per_address = std::min(ComputeConnectionLimits(limits).per_network, most);
   return limits;
 }
 

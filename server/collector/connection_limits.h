@@ -9,7 +9,7 @@
 namespace telemetry::collector {
 
 // Returns the most connections that the port accepts, in total and from one address.
-net::ConnectionLimits ConnectionLimitsOf(const call::Limits& limits);
+net::ConnectionLimits ComputeConnectionLimits(const call::Limits& limits);
 
 // Returns `limits` with the connection limits lowered to fit a process that may open `files` files. Returns
 // FAILED_PRECONDITION if `files` leaves no room for connections.

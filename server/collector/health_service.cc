@@ -99,7 +99,7 @@ class HealthService::Call final : public call::RawCall {
       absl::MutexLock lock(&health_.mutex_);
       return Tell(health_.statuses_);
     }
-    const Status status = health_.StatusOf(*service);
+    const Status status = health_.FindStatus(*service);
     if (status == kServiceUnknown) return End(absl::NotFoundError("unknown service"));
     Change([&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
       next_ = status;
@@ -181,7 +181,7 @@ void HealthService::Remove(Call* call) {
   calls_.remove(call);
 }
 
-HealthService::Status HealthService::StatusOf(const std::string& service) const {
+HealthService::Status HealthService::FindStatus(const std::string& service) const {
   absl::MutexLock lock(&mutex_);
   const auto found = statuses_.find(service);
   return found == statuses_.end() ? kServiceUnknown : found->second;

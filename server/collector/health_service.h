@@ -34,7 +34,7 @@ class HealthService final : public call::RawService, public grpc::HealthCheckSer
 
   void Add(Call* call) ABSL_LOCKS_EXCLUDED(mutex_);
   void Remove(Call* call) ABSL_LOCKS_EXCLUDED(mutex_);
-  Status StatusOf(const std::string& service) const ABSL_LOCKS_EXCLUDED(mutex_);
+  Status FindStatus(const std::string& service) const ABSL_LOCKS_EXCLUDED(mutex_);
   void TellWatches() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const absl::Duration open_timeout_;

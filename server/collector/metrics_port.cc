@@ -31,7 +31,7 @@ void BlockSigpipe() {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 }
 
-IoStep StepOf(ssize_t result) {
+IoStep ToIoStep(ssize_t result) {
   if (result > 0) return {.kind = IoStep::kDone, .bytes = static_cast<size_t>(result)};
   const bool again = result < 0 && (errno == EAGAIN || errno == EINTR);
   return {.kind = again ? IoStep::kWantsRead : IoStep::kClosed};
@@ -59,8 +59,8 @@ class MetricsPort::Conversation {
   bool ReadHead(const std::function<std::string(std::string_view head)>& answer) {
     std::array<char, 2048> bytes;
     while (true) {
-      const IoStep step =
-          tls_ ? tls_->Read(bytes.data(), bytes.size()) : StepOf(recv(fd(), bytes.data(), bytes.size(), MSG_DONTWAIT));
+      const IoStep step = tls_ ? tls_->Read(bytes.data(), bytes.size())
+                               : ToIoStep(recv(fd(), bytes.data(), bytes.size(), MSG_DONTWAIT));
       if (step.kind != IoStep::kDone) return Wait(step);
       in_.append(bytes.data(), step.bytes);
       if (IsWholeHttpHead(in_)) {
@@ -77,7 +77,7 @@ class MetricsPort::Conversation {
     while (written_ < out_.size()) {
       const char* from = out_.data() + written_;
       const size_t size = out_.size() - written_;
-      IoStep step = tls_ ? tls_->Write(from, size) : StepOf(send(fd(), from, size, MSG_DONTWAIT | MSG_NOSIGNAL));
+      IoStep step = tls_ ? tls_->Write(from, size) : ToIoStep(send(fd(), from, size, MSG_DONTWAIT | MSG_NOSIGNAL));
       if (!tls_ && step.kind == IoStep::kWantsRead) step.kind = IoStep::kWantsWrite;
       if (step.kind != IoStep::kDone) return Wait(step);
       written_ += step.bytes;

@@ -73,7 +73,7 @@ class CollectorPlace final : public DeletionPlace {
     const std::unique_ptr<grpc::ClientReader<v1::DeleteStep>> steps = stub_->Delete(&context, request);
     v1::DeleteStep step;
     while (steps->Read(&step)) sink(step);
-    absl::Status status = connection_.StatusOf(steps->Finish());
+    absl::Status status = connection_.CallStatus(steps->Finish());
     if (status.ok()) return status;
     return {status.code(), absl::StrCat("collector ", address_, ": ", status.message())};
   }

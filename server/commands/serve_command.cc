@@ -93,12 +93,12 @@ void WarnOfOpenPort(const ServeFlags& flags, const std::string& address, const c
   }
 }
 
-const char* TransportOf(const access::TlsFiles& tls) {
+const char* TransportName(const access::TlsFiles& tls) {
   if (tls.cert.empty()) return "plaintext";
   return tls.client_ca.empty() ? "TLS" : "mutual TLS";
 }
 
-std::string HostOf(const std::string& listen) { return listen.substr(0, listen.rfind(':')); }
+std::string HostPart(const std::string& listen) { return listen.substr(0, listen.rfind(':')); }
 
 // Serves until SIGTERM or SIGINT, then drains. If the dataset fails, the process exits immediately with status 1.
 absl::Status Serve(const ServeFlags& flags) {
@@ -120,14 +120,14 @@ absl::Status Serve(const ServeFlags& flags) {
                                                       .writer = {},
                                                       .on_fatal = &EndAtOnce,
                                                       .on_lost_port = &EndWithoutPort}));
-  std::printf("listening on %s:%d\n", HostOf(flags.listen).c_str(), server->port());
+  std::printf("listening on %s:%d\n", HostPart(flags.listen).c_str(), server->port());
   if (!flags.metrics_listen.empty()) {
-    std::printf("metrics on %s:%d\n", HostOf(flags.metrics_listen).c_str(), server->metrics_port());
+    std::printf("metrics on %s:%d\n", HostPart(flags.metrics_listen).c_str(), server->metrics_port());
   }
   std::fflush(stdout);
   log::Info("serving", {{"db", storage::any::WithoutPasswords(flags.db)},
                         {"port", server->port()},
-                        {"transport", TransportOf(flags.tls)},
+                        {"transport", TransportName(flags.tls)},
                         {"tokens", flags.tokens.empty() ? "none" : flags.tokens},
                         {"max_connections", limits.max_connections},
                         {"max_connections_per_address", limits.max_connections_per_address}});

@@ -55,7 +55,7 @@ constexpr std::array<Plan, 20> kPlans = {{
 }};
 constexpr Plan kServedTime = {"served_time", Owner::kNone, "served_us", kByInteger};
 
-const char* ColumnOf(Owner owner) {
+const char* OwnerColumn(Owner owner) {
   switch (owner) {
     case Owner::kRun:
       return "run";
@@ -69,7 +69,7 @@ const char* ColumnOf(Owner owner) {
   return "";
 }
 
-absl::StatusOr<ColumnType> TypeOf(std::string_view name) {
+absl::StatusOr<ColumnType> ParseColumnType(std::string_view name) {
   constexpr std::pair<std::string_view, ColumnType> kTypes[] = {{"INTEGER", ColumnType::kInteger},
                                                                 {"REAL", ColumnType::kReal},
                                                                 {"TEXT", ColumnType::kText},
@@ -80,10 +80,10 @@ absl::StatusOr<ColumnType> TypeOf(std::string_view name) {
   return absl::InternalError(absl::StrCat("the schema has a column of the unknown type ", std::string(name)));
 }
 
-absl::StatusOr<DatasetTable> TableOf(SqliteDatabase& schema, const Plan& plan) {
+absl::StatusOr<DatasetTable> ReadTable(SqliteDatabase& schema, const Plan& plan) {
   DatasetTable table{.name = plan.name,
                      .owner = plan.owner,
-                     .owner_column = ColumnOf(plan.owner),
+                     .owner_column = OwnerColumn(plan.owner),
                      .key = plan.key,
                      .has_integer_key = plan.has_integer_key,
                      .rows_at_once = plan.rows_at_once};
@@ -97,7 +97,7 @@ absl::StatusOr<DatasetTable> TableOf(SqliteDatabase& schema, const Plan& plan) {
   while (true) {
     ASSIGN_OR_RETURN(const bool row, columns.Step());
     if (!row) return table;
-    ASSIGN_OR_RETURN(const ColumnType type, TypeOf(columns.Text(1)));
+    ASSIGN_OR_RETURN(const ColumnType type, ParseColumnType(columns.Text(1)));
     table.columns.push_back({.name = std::string(columns.Text(0)), .type = type});
   }
 }
@@ -113,10 +113,10 @@ absl::StatusOr<std::vector<DatasetTable>> DatasetTables() {
   RETURN_IF_ERROR(storage::sqlite::Migrate(schema));
   std::vector<DatasetTable> tables;
   for (const Plan& plan : kPlans) {
-    ASSIGN_OR_RETURN(DatasetTable table, TableOf(schema, plan));
+    ASSIGN_OR_RETURN(DatasetTable table, ReadTable(schema, plan));
     tables.push_back(std::move(table));
   }
-  ASSIGN_OR_RETURN(DatasetTable served_time, TableOf(schema, kServedTime));
+  ASSIGN_OR_RETURN(DatasetTable served_time, ReadTable(schema, kServedTime));
   served_time.only_in_sqlite = true;
   served_time.key_sequence.clear();
   // Inserted before the last table, whose rows confirm that all others are present.

@@ -28,7 +28,7 @@ absl::StatusOr<storage::Removal> DeletionCall::Find() {
   return reader->Next(*deletion_);
 }
 
-DeletionCall::Page DeletionCall::PageOf(v1::DeleteStep step) const {
+DeletionCall::Page DeletionCall::MakePage(v1::DeleteStep step) const {
   step.set_through(deletion_->through());
   Page page;
   page.is_last = deletion_->done();
@@ -42,7 +42,7 @@ void DeletionCall::BeginPage() {
   if (request_.dry_run() || removal->empty()) {
     v1::DeleteStep step;
     for (v1::DeletedAttempt& attempt : removal->attempts) *step.add_attempts() = std::move(attempt);
-    return Deliver(PageOf(std::move(step)));
+    return Deliver(MakePage(std::move(step)));
   }
   {
     const absl::MutexLock lock(&audit_mutex_);
@@ -64,7 +64,7 @@ void DeletionCall::OnRemoved(absl::StatusOr<v1::DeleteStep> step) {
     LogIfOver();
   }
   if (!step.ok()) return Deliver(step.status());
-  Deliver(PageOf(*std::move(step)));
+  Deliver(MakePage(*std::move(step)));
 }
 
 void DeletionCall::OnEnd(const absl::Status& status) {

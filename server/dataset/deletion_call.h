@@ -32,7 +32,7 @@ class DeletionCall final : public PageCall {
   // Begins the deletion if it has not begun, and returns the next attempts to remove.
   absl::StatusOr<storage::Removal> Find();
   // Returns the page for one transaction. A transaction that found nothing gets no message, unless it is the last one.
-  Page PageOf(v1::DeleteStep step) const;
+  Page MakePage(v1::DeleteStep step) const;
   void OnRemoved(absl::StatusOr<v1::DeleteStep> step) ABSL_LOCKS_EXCLUDED(audit_mutex_);
   // Logs the deletion if it has ended and the writer is not executing a part of it.
   void LogIfOver() ABSL_EXCLUSIVE_LOCKS_REQUIRED(audit_mutex_);

@@ -36,7 +36,7 @@ absl::Status Receive(const access::Connection& connection, const std::string& ad
   v1::ExportItem item;
   while (sink_status.ok() && items->Read(&item)) sink_status = sink(item);
   if (!sink_status.ok()) context.TryCancel();
-  const absl::Status stream_status = connection.StatusOf(items->Finish());
+  const absl::Status stream_status = connection.CallStatus(items->Finish());
   return sink_status.ok() ? Named(stream_status, address) : sink_status;
 }
 

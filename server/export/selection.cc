@@ -34,7 +34,7 @@ std::string Unknown(const char* no, const std::string& value, const Values& know
   return absl::StrCat(no, " ", Quoted(value), "; ", Suggest(value, known));
 }
 
-std::string FlagsOf(const v1::Filter& filter) {
+std::string FormatFlags(const v1::Filter& filter) {
   std::vector<std::string> flags;
   const auto add = [&flags](const char* flag, const std::string& value) {
     if (!value.empty()) flags.push_back(absl::StrCat(flag, " ", Quoted(value)));
@@ -58,7 +58,7 @@ absl::Status NothingSelected(const v1::Filter& filter, const v1::FilterValues& v
       Unknown("no row has the status", filter.status(), values.statuses()),
   };
   std::erase(reasons, "");
-  const std::string flags = FlagsOf(filter);
+  const std::string flags = FormatFlags(filter);
   if (reasons.empty() && !flags.empty()) reasons.push_back(absl::StrCat("no row matches ", flags));
   if (reasons.empty()) reasons.emplace_back("the dataset has no rows");
   return absl::NotFoundError(

@@ -38,7 +38,7 @@ void Admission::Admit(const std::string& sender, uint64_t bytes, uint64_t messag
   Answers answers;
   {
     absl::MutexLock lock(&mutex_);
-    Part& part = PartOf(bytes);
+    Part& part = ChoosePart(bytes);
     if (stopping_) {
       answers.emplace_back(std::move(done), absl::UnavailableError("the collector is shutting down"));
     } else if (part.waiters.empty() && part.in_flight.TryTake(sender, bytes)) {
@@ -78,7 +78,7 @@ absl::Status Admission::Overloaded() const {
 
 void Admission::Release(const std::string& sender, uint64_t bytes) {
   absl::MutexLock lock(&mutex_);
-  Part& part = PartOf(bytes);
+  Part& part = ChoosePart(bytes);
   part.in_flight.Release(sender, bytes);
   if (!part.waiters.empty()) changed_.NotifyAll();
 }

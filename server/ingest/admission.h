@@ -75,7 +75,9 @@ class Admission {
 
   absl::Status Overloaded() const;
   void Run() ABSL_LOCKS_EXCLUDED(mutex_);
-  Part& PartOf(uint64_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return bytes <= small_bytes_ ? small_ : large_; }
+  Part& ChoosePart(uint64_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return bytes <= small_bytes_ ? small_ : large_;
+  }
   bool HasWaiters() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return !small_.waiters.empty() || !large_.waiters.empty();
   }

@@ -327,7 +327,7 @@ void Acceptor::TakeTurns() {
   const SteadyTime now = SteadyNow();
   next_turns_ = now + absl::ToChronoNanoseconds(kTakeTurnsMostOften);
   std::erase_if(waiting_, [this, now](int fd) {
-    const Network network = table_.NetworkOf(fd);
+    const Network network = table_.PeerNetwork(fd);
     if (pace_.IsShunned(network, now)) {
       ++shunned_;
       Drop(fd);

@@ -16,7 +16,7 @@ void ConnectionTable::Add(int fd, const Peer& peer, SteadyTime now) {
   Remove(fd);
   const uint64_t number = ++last_number_;
   connections_.try_emplace(
-      fd, Connection{.peer = peer, .file = FileOf(fd).value_or(FileId()), .since = now, .number = number});
+      fd, Connection{.peer = peer, .file = ReadFileId(fd).value_or(FileId()), .since = now, .number = number});
   Members& members = networks_[peer.network];
   ++members.connections;
   members.silent.emplace(number, fd);
@@ -53,7 +53,7 @@ std::optional<Socket> ConnectionTable::Share(const Peer& peer) const {
   for (const auto& [fd, connection] : connections_) {
     if (connection.peer != peer) continue;
     Socket socket(fcntl(fd, F_DUPFD_CLOEXEC, 0));
-    if (socket.is_open() && FileOf(socket.fd()) == connection.file) return socket;
+    if (socket.is_open() && ReadFileId(socket.fd()) == connection.file) return socket;
   }
   return std::nullopt;
 }
@@ -63,8 +63,8 @@ std::vector<ReceiveMeter::Reading> ConnectionTable::ReadMeters() const {
   readings.reserve(connections_.size());
   for (const auto& [fd, connection] : connections_) {
     if (silent_.contains(connection.number)) continue;
-    const std::optional<uint64_t> bytes = ReadBytesOf(fd);
-    if (bytes && FileOf(fd) == connection.file) readings.push_back({connection.peer, *bytes});
+    const std::optional<uint64_t> bytes = CountReadBytes(fd);
+    if (bytes && ReadFileId(fd) == connection.file) readings.push_back({connection.peer, *bytes});
   }
   return readings;
 }
@@ -72,7 +72,7 @@ std::vector<ReceiveMeter::Reading> ConnectionTable::ReadMeters() const {
 void ConnectionTable::RemoveClosed() {
   for (auto it = connections_.begin(); it != connections_.end();) {
     const auto connection = it++;
-    if (FileOf(connection->first) == connection->second.file) continue;
+    if (ReadFileId(connection->first) == connection->second.file) continue;
     Forget(connection->second);
     connections_.erase(connection);
   }

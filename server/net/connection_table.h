@@ -36,7 +36,7 @@ class ConnectionTable {
   void Remove(int fd);
   bool IsSilent(int fd) const;
   // Requires that the connection is in the table.
-  const Network& NetworkOf(int fd) const { return connections_.at(fd).peer.network; }
+  const Network& PeerNetwork(int fd) const { return connections_.at(fd).peer.network; }
   // Removes the connections whose descriptors were closed by their server. Costs one fstat per connection.
   void RemoveClosed();
 

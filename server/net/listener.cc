@@ -22,12 +22,12 @@ constexpr int kPortAttempts = 16;
 
 using Addresses = std::vector<sockaddr_storage>;
 
-socklen_t SizeOf(const sockaddr_storage& address) {
+socklen_t AddressLength(const sockaddr_storage& address) {
   return address.ss_family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
 }
 
 // Returns the port, which both families store at the same offset.
-in_port_t& PortOf(sockaddr_storage& address) {
+in_port_t& MutablePort(sockaddr_storage& address) {
   static_assert(offsetof(sockaddr_in, sin_port) == offsetof(sockaddr_in6, sin6_port));
   return reinterpret_cast<sockaddr_in&>(address).sin_port;
 }
@@ -96,7 +96,7 @@ absl::StatusOr<std::vector<Listener>> ListenAtEach(Addresses addresses, const Li
   std::vector<Listener> listeners;
   absl::Status missing = absl::NotFoundError("the host has no address");
   for (sockaddr_storage& address : addresses) {
-    if (PortOf(address) == 0 && !listeners.empty()) PortOf(address) = htons(listeners[0].port());
+    if (MutablePort(address) == 0 && !listeners.empty()) MutablePort(address) = htons(listeners[0].port());
     absl::StatusOr<Listener> listener = Listener::Open(address, options);
     if (listener.ok()) {
       listeners.push_back(*std::move(listener));
@@ -130,24 +130,24 @@ absl::Status Listener::Listen() {
   Socket socket(::socket(address_.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!socket.is_open()) return SystemError("socket");
   SetOptions(socket.fd(), address_.ss_family, options_);
-  if (bind(socket.fd(), reinterpret_cast<const sockaddr*>(&address_), SizeOf(address_)) != 0) {
+  if (bind(socket.fd(), reinterpret_cast<const sockaddr*>(&address_), AddressLength(address_)) != 0) {
     return SystemError("bind");
   }
   if (listen(socket.fd(), kBacklog) != 0) return SystemError("listen");
   socklen_t size = sizeof(address_);
   if (getsockname(socket.fd(), reinterpret_cast<sockaddr*>(&address_), &size) != 0) return SystemError("getsockname");
-  file_ = FileOf(socket.fd()).value_or(FileId());
+  file_ = ReadFileId(socket.fd()).value_or(FileId());
   socket_ = std::move(socket);
   return absl::OkStatus();
 }
 
 int Listener::port() const {
   sockaddr_storage address = address_;
-  return ntohs(PortOf(address));
+  return ntohs(MutablePort(address));
 }
 
 bool Listener::IsListening() const {
-  if (!socket_.is_open() || FileOf(socket_.fd()) != file_) return false;
+  if (!socket_.is_open() || ReadFileId(socket_.fd()) != file_) return false;
   int listens = 0;
   socklen_t size = sizeof(listens);
   return getsockopt(socket_.fd(), SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 && listens != 0;
@@ -155,7 +155,7 @@ bool Listener::IsListening() const {
 
 absl::Status Listener::Reopen() {
   // A descriptor that now refers to another file must not be closed here.
-  if (socket_.is_open() && FileOf(socket_.fd()) != file_) socket_.Release();
+  if (socket_.is_open() && ReadFileId(socket_.fd()) != file_) socket_.Release();
   socket_.Close();
   return Listen();
 }
@@ -171,7 +171,7 @@ absl::StatusOr<std::vector<Listener>> ListenAt(const std::string& address, const
     if (listeners.ok() || absl::IsUnavailable(listeners.status())) return listeners;
     return absl::UnavailableError(listeners.status().message());
   }
-  const in_port_t port = PortOf(addresses.at(0));
+  const in_port_t port = MutablePort(addresses.at(0));
   absl::StatusOr<std::vector<Listener>> listeners = ListenAtEach(EveryAddress(port), options);
   if (absl::IsNotFound(listeners.status())) return ListenAtEach(EveryV4Address(port), options);
   return listeners;

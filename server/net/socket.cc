@@ -24,13 +24,13 @@ void Socket::Close() {
   if (fd_ >= 0) close(Release());
 }
 
-std::optional<FileId> FileOf(int fd) {
+std::optional<FileId> ReadFileId(int fd) {
   struct stat file = {};
   if (fstat(fd, &file) != 0) return std::nullopt;
   return FileId{.device = file.st_dev, .inode = file.st_ino};
 }
 
-std::optional<uint64_t> ReadBytesOf(int fd) {
+std::optional<uint64_t> CountReadBytes(int fd) {
   tcp_info info = {};
   socklen_t size = sizeof(info);
   int unread = 0;

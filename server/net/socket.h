@@ -35,11 +35,11 @@ struct FileId {
 };
 
 // Returns the file that `fd` refers to, or nullopt if `fd` is closed.
-std::optional<FileId> FileOf(int fd);
+std::optional<FileId> ReadFileId(int fd);
 
 // Returns the number of bytes that the server of this connection has read from it, or nullopt if the system does not
 // report it.
-std::optional<uint64_t> ReadBytesOf(int fd);
+std::optional<uint64_t> CountReadBytes(int fd);
 
 // Resets a connection, including all other descriptors of the same socket, and discards received bytes that have not
 // been read.

@@ -19,7 +19,7 @@ namespace {
 // the write-ahead log does not toggle the decision.
 constexpr uint64_t kRoomFraction = 8;
 
-std::filesystem::path FolderOf(const std::string& path) {
+std::filesystem::path ParentFolder(const std::string& path) {
   std::error_code error;
   const std::filesystem::path file = std::filesystem::absolute(path, error);
   const std::filesystem::path real = std::filesystem::weakly_canonical(file, error);
@@ -27,8 +27,8 @@ std::filesystem::path FolderOf(const std::string& path) {
 }
 
 // Returns the mount point of the file system of `path`.
-std::string MountPointOf(const std::string& path) {
-  std::filesystem::path folder = FolderOf(path);
+std::string FindMountPoint(const std::string& path) {
+  std::filesystem::path folder = ParentFolder(path);
   struct stat inside = {};
   if (stat(folder.c_str(), &inside) != 0) return folder.string();
   while (folder.has_relative_path()) {
@@ -46,14 +46,14 @@ std::string Mib(uint64_t bytes) { return absl::StrFormat("%.1f MiB", static_cast
 absl::StatusOr<uint64_t> FreeDiskBytes(const std::string& path) {
   struct statvfs disk = {};
   if (statvfs(path.c_str(), &disk) != 0) {
-    const std::string folder = FolderOf(path).string();
+    const std::string folder = ParentFolder(path).string();
     if (statvfs(folder.c_str(), &disk) != 0)
       return absl::ErrnoToStatus(errno, "cannot read the free space of the disk of " + folder);
   }
   return uint64_t{disk.f_bavail} * disk.f_frsize;
 }
 
-DiskGuard::DiskGuard(DiskGuardOptions options) : options_(std::move(options)), disk_(MountPointOf(options_.path)) {}
+DiskGuard::DiskGuard(DiskGuardOptions options) : options_(std::move(options)), disk_(FindMountPoint(options_.path)) {}
 
 DiskGuard::~DiskGuard() { Stop(); }
 

@@ -82,7 +82,7 @@ void WriterLoop::Enqueue(Job job) {
     if (!stopping_ && !failed_) {
       const bool was_idle = !HasWork();
       if (const auto* commit = std::get_if<CommitJob>(&job)) {
-        const Work work = WorkOf(*commit);
+        const Work work = CountWork(*commit);
         queued_ += work;
         Work& of_producer = queued_of_[commit->batch->producer_id()];
         of_producer += work;
@@ -215,7 +215,7 @@ void WriterLoop::TakeShares(const Shares& shares, const Rule& rule, BatchGroup& 
   for (; !batches_.empty() && (in_any_case || group.work.rows < group.limit.rows); batches_.pop_front()) {
     const CommitJob& job = std::get<CommitJob>(batches_.front());
     const std::string& producer_id = job.batch->producer_id();
-    const Work work = WorkOf(job);
+    const Work work = CountWork(job);
     Work& of_producer = group.of_producers[producer_id];
     Work& of_sender = group.of_senders[job.sender];
     const bool may_come = !passed.contains(producer_id) && (!rule.light_only || IsLight(producer_id));

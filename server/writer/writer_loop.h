@@ -105,7 +105,7 @@ class WriterLoop {
     Work& operator-=(const Work& other) { return *this = {rows - other.rows, bytes - other.bytes}; }
     bool FitsIn(const Work& limit) const { return rows <= limit.rows && bytes <= limit.bytes; }
   };
-  static Work WorkOf(const CommitJob& job) { return {job.batch->rows(), job.batch->bytes()}; }
+  static Work CountWork(const CommitJob& job) { return {job.batch->rows(), job.batch->bytes()}; }
   // The batches of the next transaction.
   struct BatchGroup {
     Work limit;

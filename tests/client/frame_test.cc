@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint32_t kSalt = 0x5f3a9c01;
 
-std::string FrameOf(uint64_t seq, std::string_view payload, uint32_t salt = kSalt) {
+std::string MakeFrame(uint64_t seq, std::string_view payload, uint32_t salt = kSalt) {
   std::string bytes;
   payload.copy(AddFrame(payload.size(), &bytes), payload.size());
   SealFrame(salt, seq, bytes.data());
@@ -19,7 +19,7 @@ std::string FrameOf(uint64_t seq, std::string_view payload, uint32_t salt = kSal
 
 TEST(FrameTest, ComesBackAsItWentIn) {
   for (const std::string& payload : {std::string(), std::string("x"), std::string(70000, '\0')}) {
-    const std::string bytes = FrameOf(7, payload) + "what follows";
+    const std::string bytes = MakeFrame(7, payload) + "what follows";
     const std::optional<Frame> frame = DecodeFrame(kSalt, bytes);
     ASSERT_TRUE(frame.has_value());
     EXPECT_EQ(frame->seq, 7);
@@ -29,7 +29,7 @@ TEST(FrameTest, ComesBackAsItWentIn) {
 }
 
 TEST(FrameTest, EveryFlippedBitIsNoticed) {
-  const std::string bytes = FrameOf(7, "Config(num_warps=4)");
+  const std::string bytes = MakeFrame(7, "Config(num_warps=4)");
   for (size_t bit = 0; bit < bytes.size() * 8; ++bit) {
     std::string flipped = bytes;
     flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << (bit % 8)));
@@ -40,17 +40,17 @@ TEST(FrameTest, EveryFlippedBitIsNoticed) {
 TEST(FrameTest, ZeroesAreNoFrame) { EXPECT_FALSE(DecodeFrame(0, std::string(64, '\0')).has_value()); }
 
 TEST(FrameTest, AnotherSegmentsFrameIsNone) {
-  EXPECT_FALSE(DecodeFrame(kSalt, FrameOf(7, "x", kSalt + 1)).has_value());
+  EXPECT_FALSE(DecodeFrame(kSalt, MakeFrame(7, "x", kSalt + 1)).has_value());
 }
 
 TEST(FrameTest, IsFoundBehindGarbage) {
-  const std::string bytes = "garbage" + FrameOf(3, "old") + FrameOf(7, "x");
+  const std::string bytes = "garbage" + MakeFrame(3, "old") + MakeFrame(7, "x");
   EXPECT_EQ(FindFrame(kSalt, 5, 9, bytes), 7 + kFrameHeaderBytes + 3);
   EXPECT_EQ(FindFrame(kSalt, 8, 9, bytes), std::string::npos);
 }
 
 TEST(FrameTest, AFrameInsideAPayloadIsOnlyFoundWhereItsSegmentIs) {
-  const std::string bytes = "garbage" + FrameOf(7, FrameOf(8, "inner", kSalt + 1)).substr(1);
+  const std::string bytes = "garbage" + MakeFrame(7, MakeFrame(8, "inner", kSalt + 1)).substr(1);
   EXPECT_EQ(FindFrame(kSalt, 7, 9, bytes), std::string::npos);
 }
 

@@ -82,7 +82,7 @@ TEST_F(FullDiskTest, WithNothingToDeliverItIsAnErrorThatSaysWhatToDo) {
   Append("a");
   Drain();
   disk_.Fill();
-  const absl::Status full = producer_->Append(RecordOf(std::string(kDiskBytes, 'x')));
+  const absl::Status full = producer_->Append(MakeRecord(std::string(kDiskBytes, 'x')));
   EXPECT_EQ(full.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(std::string(full.message()), AllOf(HasSubstr(options_.spool_dir), HasSubstr("--state-dir")));
   disk_.MakeRoom();

@@ -43,13 +43,13 @@ class ProducerTest : public testing::Test {
     ASSERT_TRUE(producer.ok()) << producer.status();
     producer_ = *std::move(producer);
   }
-  static v1::Record RecordOf(const std::string& name) {
+  static v1::Record MakeRecord(const std::string& name) {
     v1::Record record;
     record.mutable_run()->set_kernel_name(name);
     return record;
   }
   void Append(const std::string& name) {
-    const absl::Status status = producer_->Append(RecordOf(name));
+    const absl::Status status = producer_->Append(MakeRecord(name));
     ASSERT_TRUE(status.ok()) << status;
   }
   void Drain() {

@@ -29,7 +29,7 @@ TEST_F(ProducerTest, DeliversInOrder) {
   Open();
   Append("a");
   Append("b");
-  ASSERT_TRUE(producer_->AppendBatch(std::vector{RecordOf("c"), RecordOf("d")}).ok());
+  ASSERT_TRUE(producer_->AppendBatch(std::vector{MakeRecord("c"), MakeRecord("d")}).ok());
   Drain();
   EXPECT_THAT(collector_.AwaitStored(4), ElementsAre("a", "b", "c", "d"));
   const ProducerStats stats = producer_->stats();
@@ -177,7 +177,7 @@ TEST_F(ProducerTest, OfAClonedMachineBothDeliver) {
     names.push_back(absl::StrCat("one ", i));
     Append(names.back());
     names.push_back(absl::StrCat("other ", i));
-    ASSERT_TRUE((*other)->Append(RecordOf(names.back())).ok());
+    ASSERT_TRUE((*other)->Append(MakeRecord(names.back())).ok());
     if (i % 5 == 0) Drain();
   }
   Drain();
@@ -269,7 +269,7 @@ TEST_F(ProducerTest, TheWindowAndTheBatchLimitAreKept) {
   collector_.SetWindow(/*window_bytes=*/10000, /*max_batch_bytes=*/3000);
   collector_.OnNextBatches({Act::kSwallow, Act::kSwallow});
   Open();
-  std::vector<v1::Record> records(500, RecordOf(std::string(100, 'x')));
+  std::vector<v1::Record> records(500, MakeRecord(std::string(100, 'x')));
   ASSERT_TRUE(producer_->AppendBatch(records).ok());
   collector_.Start();
   Drain();
@@ -346,7 +346,7 @@ TEST_F(ProducerTest, ALimitThatLetsNothingPassIsRefused) {
 
 TEST_F(ProducerTest, ALargerRecordThanAllowedIsRefusedHere) {
   Open();
-  EXPECT_EQ(producer_->Append(RecordOf(std::string(record::kMaxRecordBytes + 1, 'x'))).code(),
+  EXPECT_EQ(producer_->Append(MakeRecord(std::string(record::kMaxRecordBytes + 1, 'x'))).code(),
             absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(producer_->stats().appended_seq, 0);
 }

@@ -21,17 +21,17 @@ std::string DetailsWithDelay(int64_t seconds, int32_t nanos) {
 }
 
 TEST(RetryInfoTest, FindsTheDelay) {
-  EXPECT_EQ(RetryDelayOf(DetailsWithDelay(1, 500'000'000)), absl::Milliseconds(1500));
+  EXPECT_EQ(ParseRetryDelay(DetailsWithDelay(1, 500'000'000)), absl::Milliseconds(1500));
 }
 
 TEST(RetryInfoTest, NoDetailsMeanNoDelay) {
-  EXPECT_EQ(RetryDelayOf(""), std::nullopt);
-  EXPECT_EQ(RetryDelayOf("\xff garbage"), std::nullopt);
+  EXPECT_EQ(ParseRetryDelay(""), std::nullopt);
+  EXPECT_EQ(ParseRetryDelay("\xff garbage"), std::nullopt);
 }
 
 TEST(RetryInfoTest, AbsurdDelaysAreBounded) {
-  EXPECT_EQ(RetryDelayOf(DetailsWithDelay(1'000'000'000, 0)), absl::Hours(1));
-  EXPECT_EQ(RetryDelayOf(DetailsWithDelay(-5, 0)), absl::ZeroDuration());
+  EXPECT_EQ(ParseRetryDelay(DetailsWithDelay(1'000'000'000, 0)), absl::Hours(1));
+  EXPECT_EQ(ParseRetryDelay(DetailsWithDelay(-5, 0)), absl::ZeroDuration());
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ class SpoolDamageTest : public SpoolTest {
   SpoolDamageTest() {
     random_.seed(TestSeed());
     Open(kSegmentBytes);
-    for (int i = 1; i <= kRecords; ++i) Append(TextOf(i));
+    for (int i = 1; i <= kRecords; ++i) Append(RecordText(i));
     EXPECT_TRUE(spool_->Prove(std::string(16, 'D')).ok());
     EXPECT_TRUE(spool_->SetCommitted(kCommitted).ok());
     Close();
@@ -35,7 +35,7 @@ class SpoolDamageTest : public SpoolTest {
   }
 
   static int Places() { return Faults(80); }
-  static std::string TextOf(int record) { return absl::StrCat("record ", record, std::string(record % 13, 'x')); }
+  static std::string RecordText(int record) { return absl::StrCat("record ", record, std::string(record % 13, 'x')); }
 
   // Damages one of the files with the suffix `kind` at a random offset, many times.
   void Sweep(const std::string& kind, const std::function<void(std::string&, std::mt19937_64&)>& harm,
@@ -61,14 +61,14 @@ class SpoolDamageTest : public SpoolTest {
     ASSERT_TRUE(status.ok()) << status;
     const std::vector<std::string> read = ReadAll(spool_->state().committed_seq + 1);
     std::vector<std::string> expected;
-    for (int i = kCommitted + 1; i <= kRecords; ++i) expected.push_back(TextOf(i));
+    for (int i = kCommitted + 1; i <= kRecords; ++i) expected.push_back(RecordText(i));
     // Acknowledged records may be read again if the acknowledgement was lost.
     std::vector<std::string> waiting;
     for (const std::string& record : read) {
       const bool known = std::find(expected.begin(), expected.end(), record) != expected.end();
       if (known) waiting.push_back(record);
       bool acknowledged = false;
-      for (int i = 1; i <= kCommitted; ++i) acknowledged |= record == TextOf(i);
+      for (int i = 1; i <= kCommitted; ++i) acknowledged |= record == RecordText(i);
       ASSERT_TRUE(known || acknowledged) << "a wrong record: " << record;
     }
     ASSERT_TRUE(std::includes(expected.begin(), expected.end(), waiting.begin(), waiting.end(),

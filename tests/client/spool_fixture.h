@@ -46,7 +46,7 @@ inline void SetContents(const std::string& path, std::string_view bytes) {
 }
 
 // Returns the payloads of a batch.
-inline std::vector<std::string> PayloadsOf(const SpoolBatch& batch) {
+inline std::vector<std::string> CopyPayloads(const SpoolBatch& batch) {
   std::vector<std::string> payloads;
   for (std::string_view rest = batch.frames; !rest.empty();) {
     const size_t size = ClaimedFrameSize(rest);
@@ -97,7 +97,7 @@ class SpoolTest : public testing::Test {
       EXPECT_TRUE(batch.ok()) << batch.status();
       if (!batch.ok()) break;
       EXPECT_GE(batch->first_seq, from_seq);
-      for (std::string& record : PayloadsOf(*batch)) records.push_back(std::move(record));
+      for (std::string& record : CopyPayloads(*batch)) records.push_back(std::move(record));
       if (batch->last_seq + 1 == from_seq) break;
       from_seq = batch->last_seq + 1;
     }

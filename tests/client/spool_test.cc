@@ -354,7 +354,7 @@ TEST_F(SpoolTest, AppendersReaderAndSyncRunSideBySide) {
     const absl::StatusOr<SpoolBatch> batch = spool_->Read(seq, 4096);
     ASSERT_TRUE(batch.ok()) << batch.status();
     ASSERT_EQ(batch->first_seq, seq);
-    for (const std::string& record : PayloadsOf(*batch)) {
+    for (const std::string& record : CopyPayloads(*batch)) {
       EXPECT_EQ(record, absl::StrCat(record[0] - '0', ":", next[record[0] - '0']++)) << "each thread's order is kept";
     }
     if (batch->empty()) std::this_thread::yield();

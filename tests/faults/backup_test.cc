@@ -49,9 +49,9 @@ class BackupTest : public FaultTest {
     return acked;
   }
 
-  static std::string RowsOf(int number) {
+  static std::string CountRowsQuery(int number) {
     return absl::StrCat("SELECT count(*) FROM measurements JOIN attempts USING (attempt) WHERE hex(attempt_id) = '",
-                        absl::BytesToHexString(RecordOf(number, 2).attempt().attempt_id()), "' COLLATE NOCASE");
+                        absl::BytesToHexString(MakeRecord(number, 2).attempt().attempt_id()), "' COLLATE NOCASE");
   }
 
   // Exports under load, and checks that the export contains no row twice and all rows that had been acknowledged before
@@ -128,7 +128,7 @@ TEST_F(BackupTest, ProducersGoOnBehindAnOlderOneThatIsRestored) {
   EXPECT_EQ(collector_->Stop(), 0);
   for (int number = 0; number < kProducers; ++number) {
     const uint64_t lost = promised[number] - std::min(promised[number], in_backup[number]);
-    const int64_t rows = QueryIn(db(), RowsOf(number));
+    const int64_t rows = QueryIn(db(), CountRowsQuery(number));
     // Records acknowledged after the backup may be missing; all records after the restore are there.
     EXPECT_GE(rows, static_cast<int64_t>(AckedBy(number) - kRecordsBeforeRows - lost)) << "producer " << number;
     EXPECT_GT(AckedBy(number), promised[number]) << "producer " << number;

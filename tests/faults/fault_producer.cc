@@ -51,7 +51,7 @@ int Run(const std::string& collector, const std::string& spool, const std::strin
   }
   while (::access(stop_file.c_str(), F_OK) != 0) {
     std::vector<v1::Record> batch;
-    for (int i = 0; i < kRecordsPerBatch; ++i) batch.push_back(RecordOf(number, ++seq));
+    for (int i = 0; i < kRecordsPerBatch; ++i) batch.push_back(MakeRecord(number, ++seq));
     if (absl::Status status = (*producer)->AppendBatch(batch); !status.ok()) return Fail(status);
     ledger.Accepted(seq);
     absl::SleepFor(pause);

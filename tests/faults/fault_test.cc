@@ -11,7 +11,7 @@ namespace {
 
 using bench::CollectorProcess;
 
-int CountOf(const std::string& text, const std::string& words) {
+int CountOccurrences(const std::string& text, const std::string& words) {
   int count = 0;
   for (size_t at = text.find(words); at != std::string::npos; at = text.find(words, at + 1)) ++count;
   return count;
@@ -34,7 +34,7 @@ std::string FaultTest::LogText() const {
 
 bool FaultTest::AwaitLog(const std::string& words, int times) {
   for (const absl::Time deadline = absl::Now() + kPatience; absl::Now() < deadline; absl::SleepFor(kLookInterval)) {
-    if (CountOf(LogText(), words) >= times) return true;
+    if (CountOccurrences(LogText(), words) >= times) return true;
   }
   return false;
 }

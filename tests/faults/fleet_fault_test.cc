@@ -50,10 +50,10 @@ class FleetFaultTest : public ProducersTest {
     return database.ok() ? *std::move(database) : nullptr;
   }
 
-  int AnyOf(int count) { return std::uniform_int_distribution<int>(0, count - 1)(random_); }
+  int RandomBelow(int count) { return std::uniform_int_distribution<int>(0, count - 1)(random_); }
 
   void KillACollector() {
-    const int number = AnyOf(kCollectors);
+    const int number = RandomBelow(kCollectors);
     const int port = collectors_[number].port();
     collectors_[number].Kill();
     ExpectAckedIsStored();
@@ -70,7 +70,7 @@ class FleetFaultTest : public ProducersTest {
   void CutACommit() {
     constexpr std::array kCuts = {CommitProxy::Cut::kBefore, CommitProxy::Cut::kMeanwhile, CommitProxy::Cut::kAfter};
     const int cuts = commits_.cuts();
-    commits_.CutNext(kCuts[AnyOf(kCuts.size())]);
+    commits_.CutNext(kCuts[RandomBelow(kCuts.size())]);
     EXPECT_TRUE(commits_.AwaitCuts(cuts + 1, kPatience));
   }
 
@@ -107,7 +107,7 @@ TEST_F(FleetFaultTest, CollectorsAndTheServerDieAndCommitsAreCutOff) {
   std::array<int, 3> faults = {};
   for (int fault = 0; fault < Faults(100) && !HasFailure(); ++fault) {
     WaitForARandomMoment();
-    const int kind = AnyOf(3);
+    const int kind = RandomBelow(3);
     kind == 0 ? KillACollector() : kind == 1 ? KillTheServer() : CutACommit();
     ++faults[kind];
     if (fault % 10 == 9) AwaitProgress();

@@ -50,7 +50,7 @@ std::vector<Scenario> Scenarios() {
   return scenarios;
 }
 
-absl::Duration TimeOf(const Scenario& scenario) {
+absl::Duration ScenarioTime(const Scenario& scenario) {
   if (scenario.name == kAll) {
     return absl::Seconds(NumberFromEnvironment("TELEMETRY_HOSTILE_SECONDS", 600));
   }
@@ -130,7 +130,7 @@ class HostileSuite : public HostileTest, public testing::WithParamInterface<Scen
   }
 
   // Returns the address that the well-behaved clients connect to.
-  static std::string AddressOf(const bench::CollectorProcess& collector) {
+  static std::string CollectorAddress(const bench::CollectorProcess& collector) {
     return absl::StrCat("[::1]:", collector.port());
   }
 
@@ -147,7 +147,7 @@ class HostileSuite : public HostileTest, public testing::WithParamInterface<Scen
     }
     good.TakeTimesMs();
     quiet.TakeTimesMs();
-    absl::SleepFor(TimeOf(scenario));
+    absl::SleepFor(ScenarioTime(scenario));
     const std::vector<double> times_ms = good.TakeTimesMs();
     cost->quiet_p99_ms = Percentile99(quiet.TakeTimesMs());
     cost->p99_ms = Percentile99(times_ms);
@@ -186,10 +186,10 @@ TEST_P(HostileSuite, OthersAreServedAndNothingIsLost) {
   const auto idle = StartCollector(folder_ + "/idle");
   Cost cost{.attack = GetParam().name};
   {
-    GoodClients good(AddressOf(*collector_));
-    GoodClients quiet(AddressOf(*idle));
+    GoodClients good(CollectorAddress(*collector_));
+    GoodClients quiet(CollectorAddress(*idle));
     Play(GetParam(), good, quiet, &cost);
-    cost.served_after = ServeNewClient(AddressOf(*collector_), absl::Seconds(5));
+    cost.served_after = ServeNewClient(CollectorAddress(*collector_), absl::Seconds(5));
     for (PacedClient& client : good.clients()) EXPECT_TRUE(client.Finish(kPatience)) << "not all is acknowledged";
     cost.ended_streams = good.EndedStreams();
     cost.memory_mib = bench::PeakMib(collector_->pid());

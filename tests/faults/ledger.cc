@@ -44,7 +44,7 @@ Ledger::Promises Ledger::Read(const std::string& path) {
   return promises;
 }
 
-v1::Record RecordOf(int number, uint64_t seq) {
+v1::Record MakeRecord(int number, uint64_t seq) {
   const std::string run_id = record::Sha256Hex(absl::StrCat("run ", number));
   const std::string attempt_id = record::Sha256(absl::StrCat("attempt ", number)).substr(0, 16);
   v1::Record record;

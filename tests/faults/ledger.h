@@ -31,7 +31,7 @@ class Ledger {
 };
 
 // Returns record `seq` (from 1) of producer `number`: a run, an attempt, a config, then rows. All records differ.
-v1::Record RecordOf(int number, uint64_t seq);
+v1::Record MakeRecord(int number, uint64_t seq);
 inline constexpr uint64_t kRecordsBeforeRows = 3;
 
 }  // namespace telemetry::faults

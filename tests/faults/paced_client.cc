@@ -109,7 +109,7 @@ bool PacedClient::Open(Stream& stream) {
 
 bool PacedClient::Send(Stream& stream, uint64_t seq) const {
   v1::StreamRequest request;
-  *request.mutable_batch() = MakeBatch(seq, {RecordOf(number_, seq).SerializeAsString()});
+  *request.mutable_batch() = MakeBatch(seq, {MakeRecord(number_, seq).SerializeAsString()});
   return stream.Write(request);
 }
 

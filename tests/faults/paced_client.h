@@ -20,7 +20,7 @@ namespace telemetry::faults {
 // unacknowledged records; the time in between counts as time to an Ack. Thread-safe.
 class PacedClient {
  public:
-  // `number` is the producer's number in the ledger (RecordOf).
+  // `number` is the producer's number in the ledger (MakeRecord).
   PacedClient(std::string address, int number);
   ~PacedClient();
   PacedClient(const PacedClient&) = delete;

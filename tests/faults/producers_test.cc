@@ -39,7 +39,7 @@ ProducersTest::~ProducersTest() {
 void ProducersTest::StartProducer(int number) {
   const std::string program = bench::ProgramPath("fault-producer");
   const std::string spool = absl::StrCat(folder_, "/spool-", number);
-  const std::string ledger = LedgerOf(number);
+  const std::string ledger = LedgerPath(number);
   const std::string text = absl::StrCat(number);
   const std::string stop = File("stop");
   const std::string pause = absl::StrCat(pause_ms_);
@@ -112,7 +112,7 @@ void ProducersTest::ExpectLedgersAreStoredOnce() {
   ASSERT_NE(dataset, nullptr);
   int64_t accepted = 0;
   for (int number = 0; number < kProducers; ++number) {
-    const Ledger::Promises promised = Ledger::Read(LedgerOf(number));
+    const Ledger::Promises promised = Ledger::Read(LedgerPath(number));
     EXPECT_GT(promised.accepted, kRecordsBeforeRows);
     EXPECT_GE(promised.acked, promised.accepted) << "producer " << number;
     accepted += static_cast<int64_t>(promised.accepted - kRecordsBeforeRows);

@@ -30,7 +30,7 @@ class ProducersTest : public testing::Test {
   virtual std::unique_ptr<storage::sql::Database> OpenDataset() = 0;
 
   std::string File(const std::string& name) const { return folder_ + "/" + name; }
-  uint64_t AckedBy(int number) const { return Ledger::Read(LedgerOf(number)).acked; }
+  uint64_t AckedBy(int number) const { return Ledger::Read(LedgerPath(number)).acked; }
 
   // Start producers that send to address_.
   void StartProducer(int number);
@@ -58,7 +58,7 @@ class ProducersTest : public testing::Test {
   std::map<int, pid_t> producers_;
 
  private:
-  std::string LedgerOf(int number) const { return File("ledger-" + std::to_string(number)); }
+  std::string LedgerPath(int number) const { return File("ledger-" + std::to_string(number)); }
 };
 
 }  // namespace telemetry::faults

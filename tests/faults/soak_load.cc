@@ -90,7 +90,7 @@ void SoakLoad::Read() {
   const auto stub =
       v1::DatasetService::NewStub(grpc::CreateChannel(options_.collector, grpc::InsecureChannelCredentials()));
   v1::ListMeasurementsRequest request;
-  request.set_attempt_id(bench::Workload::AttemptOf(0, 0).attempt_id());
+  request.set_attempt_id(bench::Workload::BuildAttempt(0, 0).attempt_id());
   while (!end_.WaitForNotificationWithTimeout(absl::Seconds(1))) {
     if (committed_ == 0) continue;
     grpc::ClientContext context;

@@ -12,7 +12,7 @@
 
 namespace {
 
-std::vector<std::filesystem::path> FilesOf(const std::filesystem::path& path) {
+std::vector<std::filesystem::path> ListFiles(const std::filesystem::path& path) {
   if (!std::filesystem::is_directory(path)) return {path};
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(path)) files.push_back(entry.path());
@@ -30,7 +30,7 @@ void RunOne(const std::filesystem::path& path) {
 int main(int argc, char** argv) {
   size_t count = 0;
   for (int i = 1; i < argc; ++i) {
-    for (const auto& path : FilesOf(argv[i])) {
+    for (const auto& path : ListFiles(argv[i])) {
       RunOne(path);
       ++count;
     }

@@ -47,7 +47,7 @@ int64_t NowNs(clockid_t clock) {
   return now.tv_sec * kSecond + now.tv_nsec;
 }
 
-timespec TimeOf(int64_t ns) { return {.tv_sec = ns / kSecond, .tv_nsec = ns % kSecond}; }
+timespec ToTimespec(int64_t ns) { return {.tv_sec = ns / kSecond, .tv_nsec = ns % kSecond}; }
 
 int64_t ShiftedNow() { return NowNs(CLOCK_REALTIME) + ShiftNs(); }
 
@@ -56,7 +56,7 @@ long Wait(long word, long operation, long value, const timespec& until, long mas
   const int64_t deadline = until.tv_sec > INT64_MAX / kSecond - 1 ? INT64_MAX : until.tv_sec * kSecond + until.tv_nsec;
   while (true) {
     const int64_t left = deadline - ShiftedNow();
-    const timespec slice = TimeOf(NowNs(CLOCK_MONOTONIC) + std::clamp<int64_t>(left, 0, kLook));
+    const timespec slice = ToTimespec(NowNs(CLOCK_MONOTONIC) + std::clamp<int64_t>(left, 0, kLook));
     const long result =
         Call(SYS_futex, word, operation & ~FUTEX_CLOCK_REALTIME, value, reinterpret_cast<long>(&slice), 0, mask);
     if (result == 0 || errno != ETIMEDOUT || left <= kLook) return result;
@@ -69,7 +69,7 @@ extern "C" {
 
 int clock_gettime(clockid_t clock, timespec* time) noexcept {
   if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE) {
-    *time = TimeOf(ShiftedNow());
+    *time = ToTimespec(ShiftedNow());
     return 0;
   }
   return static_cast<int>(Call(SYS_clock_gettime, clock, reinterpret_cast<long>(time)));

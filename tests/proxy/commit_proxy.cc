@@ -14,7 +14,7 @@ namespace {
 constexpr char kSocketName[] = ".s.PGSQL.5432";
 constexpr std::string_view kHost = "host=";
 
-sockaddr_un AddressOf(const std::string& path) {
+sockaddr_un SocketAddress(const std::string& path) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof(address.sun_path)) std::abort();
@@ -34,7 +34,7 @@ class CommitProxy::Connection : public Proxy::Connection {
   explicit Connection(CommitProxy& proxy) : proxy_(proxy) {}
 
   int Connect() override {
-    const sockaddr_un address = AddressOf(proxy_.server_socket_);
+    const sockaddr_un address = SocketAddress(proxy_.server_socket_);
     return ConnectTo(reinterpret_cast<const sockaddr*>(&address), sizeof(address));
   }
 
@@ -67,7 +67,7 @@ CommitProxy::CommitProxy(const std::string& url) : url_(url) {
   const size_t end = std::min(url.find('&', host), url.size());
   server_socket_ = url.substr(host, end - host) + "/" + kSocketName;
   url_.replace(host, end - host, folder_.File(""));
-  const sockaddr_un address = AddressOf(folder_.File(kSocketName));
+  const sockaddr_un address = SocketAddress(folder_.File(kSocketName));
   const int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) std::abort();
   proxy_ = std::make_unique<Proxy>(listener, [this] { return std::make_unique<Connection>(*this); });

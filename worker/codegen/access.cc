@@ -43,7 +43,7 @@ std::vector<int> StoreAxes(const ir::Graph& graph, const ir::Node& node) {
   const auto add = [&axes](int axis) {
     if (std::find(axes.begin(), axes.end(), axis) == axes.end()) axes.push_back(axis);
   };
-  for (const ir::Index& index : ir::IndicesOf(graph, node)) {
+  for (const ir::Index& index : ir::ReadIndices(graph, node)) {
     if (index.kind == ir::Index::Kind::kAxis) add(index.axis);
     if (index.kind != ir::Index::Kind::kGather) continue;
     for (const int axis : graph.at(index.value).shape) add(axis);
@@ -79,7 +79,7 @@ int AccessIndex(const ir::DeviceIr& ir, const std::vector<Access>& accesses, int
 
 bool IsContiguous(const ir::DeviceIr& ir, const ir::Graph& graph, const ir::Node& node, int axis) {
   const ir::HostTensor& tensor = ir.tensors[static_cast<size_t>(AccessedTensor(graph, node))];
-  const std::vector<ir::Index> indices = ir::IndicesOf(graph, node);
+  const std::vector<ir::Index> indices = ir::ReadIndices(graph, node);
   int found = 0;
   for (size_t d = 0; d < indices.size(); ++d) {
     if (indices[d].kind == ir::Index::Kind::kGather) {
@@ -99,7 +99,7 @@ int64_t AlignedVector(const ir::DeviceIr& ir, const ir::Graph& graph, const ir::
                       const std::vector<int64_t>& blocks) {
   if (!IsContiguous(ir, graph, node, axis)) return 1;
   const ir::HostTensor& tensor = ir.tensors[static_cast<size_t>(AccessedTensor(graph, node))];
-  const std::vector<ir::Index> indices = ir::IndicesOf(graph, node);
+  const std::vector<ir::Index> indices = ir::ReadIndices(graph, node);
   int64_t vector = std::min(most, static_cast<int64_t>(16 / SizeOf(tensor.dtype)));
   const auto shrink_to_divide = [&vector](int64_t number) {
     while (vector > 1 && number % vector != 0) vector /= 2;

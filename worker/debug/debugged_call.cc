@@ -14,7 +14,7 @@ using runtime::Argument;
 using runtime::BoundKernel;
 using runtime::Tensor;
 
-DebugValue NumberOf(std::string name, const Argument& argument) {
+DebugValue MakeNumberValue(std::string name, const Argument& argument) {
   DebugValue value = {.name = std::move(name)};
   if (const auto* flag = argument.As<bool>()) {
     value.value = *flag;
@@ -30,15 +30,16 @@ DebugValue NumberOf(std::string name, const Argument& argument) {
 absl::StatusOr<std::vector<DebugValue>> ValuesOfCall(const BoundKernel& kernel, absl::Span<const Argument> arguments,
                                                      absl::Span<const Tensor> outputs) {
   const runtime::Signature& signature = kernel.definition().signature;
-  ASSIGN_OR_RETURN(const runtime::LeafNames names, runtime::LeafNamesOf(signature, arguments));
-  const runtime::Leaves leaves = runtime::LeavesOf(signature, arguments);
+  ASSIGN_OR_RETURN(const runtime::LeafNames names, runtime::NameLeaves(signature, arguments));
+  const runtime::Leaves leaves = runtime::CollectLeaves(signature, arguments);
   std::vector<DebugValue> values;
   for (size_t i = 0; i < leaves.tensors.size(); ++i) {
     values.push_back({.name = names.tensors[i], .value = *leaves.tensors[i]});
   }
-  for (size_t i = 0; i < leaves.scalars.size(); ++i) values.push_back(NumberOf(names.scalars[i], *leaves.scalars[i]));
+  for (size_t i = 0; i < leaves.scalars.size(); ++i)
+    values.push_back(MakeNumberValue(names.scalars[i], *leaves.scalars[i]));
   for (size_t i = 0; i < leaves.constants.size(); ++i) {
-    if (leaves.constants[i]->is_number()) values.push_back(NumberOf(names.constants[i], *leaves.constants[i]));
+    if (leaves.constants[i]->is_number()) values.push_back(MakeNumberValue(names.constants[i], *leaves.constants[i]));
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     const size_t tensor = leaves.tensors.size() + i;

@@ -82,7 +82,7 @@ absl::StatusOr<std::vector<std::byte>> DenseBytes(const Tensor& tensor) {
   return bytes;
 }
 
-std::vector<double> ValuesOf(device::DType dtype, absl::Span<const std::byte> dense) {
+std::vector<double> DecodeValues(device::DType dtype, absl::Span<const std::byte> dense) {
   ir::HostArray array = ir::HostArray::Dense(dtype, {static_cast<int64_t>(dense.size() / SizeOf(dtype))});
   ir::FromBytes(dense, &array).IgnoreError();  // cannot fail: the sizes agree
   return std::move(array.data);

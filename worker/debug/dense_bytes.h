@@ -15,6 +15,6 @@ namespace telemetry::worker::debug {
 absl::StatusOr<std::vector<std::byte>> DenseBytes(const runtime::Tensor& tensor);
 
 // Returns the values of such elements as numbers; a bool is 0 or 1.
-std::vector<double> ValuesOf(device::DType dtype, absl::Span<const std::byte> dense);
+std::vector<double> DecodeValues(device::DType dtype, absl::Span<const std::byte> dense);
 
 }  // namespace telemetry::worker::debug

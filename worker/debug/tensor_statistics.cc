@@ -36,7 +36,7 @@ TensorStatistics StatisticsPart::Whole() const {
   return whole;
 }
 
-TensorStatistics StatisticsOf(absl::Span<const double> elements) {
+TensorStatistics ComputeStatistics(absl::Span<const double> elements) {
   StatisticsPart part;
   for (const double element : elements) {
     if (std::isnan(element)) {

@@ -37,6 +37,6 @@ struct StatisticsPart {
   TensorStatistics Whole() const;
 };
 
-TensorStatistics StatisticsOf(absl::Span<const double> elements);
+TensorStatistics ComputeStatistics(absl::Span<const double> elements);
 
 }  // namespace telemetry::worker::debug

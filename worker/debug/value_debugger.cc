@@ -107,7 +107,7 @@ void ValueDebugger::Print(std::string_view when, std::string_view kernel, const 
   if (statistics.elements <= kMostShownElements) {
     const absl::StatusOr<std::vector<std::byte>> dense = DenseBytes(tensor);
     if (!dense.ok()) return Report("look at", dense.status());
-    elements = ValuesOf(tensor.dtype, *dense);
+    elements = DecodeValues(tensor.dtype, *dense);
   }
   // Before the launch, the memory of an output contains no result yet.
   const bool is_unwritten = when == kBefore && value.is_output;
@@ -116,7 +116,7 @@ void ValueDebugger::Print(std::string_view when, std::string_view kernel, const 
 }
 
 absl::StatusOr<TensorStatistics> ValueDebugger::Measure(const Tensor& tensor) {
-  if (tensor.host != nullptr) return StatisticsOf(tensor.host->RowMajor());
+  if (tensor.host != nullptr) return ComputeStatistics(tensor.host->RowMajor());
   const auto [of_device, is_new] = statistics_.try_emplace(tensor.device.get());
   if (is_new) of_device->second = DeviceStatistics::Create(tensor.device);
   if (!of_device->second.ok()) return of_device->second.status();

@@ -20,7 +20,7 @@ using runtime::Tensor;
 constexpr size_t kLongestName = 100;
 
 // Truncates a name and replaces characters that are not portable in file names.
-std::string FileNameOf(std::string_view name) {
+std::string ToFileName(std::string_view name) {
   std::string text(name.substr(0, kLongestName));
   for (char& c : text) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_' && c != '-' && c != '.') c = '_';
@@ -44,7 +44,7 @@ absl::Status ValueFiles::Save(std::string_view when, std::string_view kernel, st
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
   if (error) return absl::ErrnoToStatus(error.value(), Cat("cannot make the folder ", folder_));
-  const std::string stem = Cat(folder_, "/", when, "_", FileNameOf(kernel), "_", FileNameOf(argument));
+  const std::string stem = Cat(folder_, "/", when, "_", ToFileName(kernel), "_", ToFileName(argument));
   int& number = launches_[std::string(kernel)];
   NewFile file;
   absl::Status status;

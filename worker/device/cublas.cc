@@ -27,7 +27,7 @@ constexpr int CUBLAS_COMPUTE_32F = 68;
 constexpr int CUBLAS_GEMM_DEFAULT = -1;
 
 // Returns the cudaDataType_t of a dtype.
-std::optional<int> DataTypeOf(DType dtype) {
+std::optional<int> ToCudaDataType(DType dtype) {
   switch (dtype) {
     case DType::kF32:
       return 0;
@@ -104,7 +104,7 @@ Cublas::~Cublas() {
 }
 
 absl::Status Cublas::Multiply(const MatrixProduct& product) const {
-  const std::optional<int> type = DataTypeOf(product.dtype);
+  const std::optional<int> type = ToCudaDataType(product.dtype);
   if (!type.has_value()) {
     return absl::UnimplementedError(Cat("cuBLAS does not multiply matrices of ", ShortName(product.dtype)));
   }

@@ -20,7 +20,7 @@ using SharedModule = std::shared_ptr<const CudaModuleHandle>;
 constexpr int64_t kMostBlocks = 0x7fffffff;  // of a grid's first dimension, on all architectures since sm_30
 
 // Returns the address and the size of an argument's value. The address is null for a buffer of another device.
-std::pair<const void*, size_t> ValueOf(const CudaContext& context, const LaunchArgument& argument) {
+std::pair<const void*, size_t> ArgumentValue(const CudaContext& context, const LaunchArgument& argument) {
   if (const auto* buffer = std::get_if<const Buffer*>(&argument)) {
     const CudaBuffer* own = OwnBuffer(context, *buffer);
     return {own == nullptr ? nullptr : &own->pointer(), sizeof(CUdeviceptr)};
@@ -123,7 +123,7 @@ class CudaFunction final : public Function {
       RETURN_IF_ERROR(CheckArgumentCount(name_, arguments.size(), parameter_bytes_.size()));
     }
     for (const LaunchArgument& argument : arguments) {
-      const auto [value, bytes] = ValueOf(context(), argument);
+      const auto [value, bytes] = ArgumentValue(context(), argument);
       const size_t index = values->size();
       if (value == nullptr) {
         return absl::InvalidArgumentError(

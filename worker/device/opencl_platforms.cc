@@ -70,7 +70,7 @@ absl::StatusOr<std::vector<cl_platform_id>> Platforms(const OpenClApi& api) {
   return platforms;
 }
 
-absl::StatusOr<std::vector<cl_device_id>> DevicesOf(const OpenClApi& api, cl_platform_id platform) {
+absl::StatusOr<std::vector<cl_device_id>> ListPlatformDevices(const OpenClApi& api, cl_platform_id platform) {
   cl_uint count = 0;
   cl_int result = api.get_device_ids(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count);
   if (result == CL_DEVICE_NOT_FOUND) return std::vector<cl_device_id>();
@@ -91,7 +91,7 @@ absl::StatusOr<std::vector<OpenClDeviceEntry>> ListOpenClDevices(const OpenClApi
   int ordinal = 0;
   for (cl_platform_id platform : platforms) {
     const std::string name = PlatformText(api, platform, CL_PLATFORM_NAME);
-    const absl::StatusOr<std::vector<cl_device_id>> devices = DevicesOf(api, platform);
+    const absl::StatusOr<std::vector<cl_device_id>> devices = ListPlatformDevices(api, platform);
     if (!devices.ok()) {
       notices->push_back(absl::StrCat("OpenCL platform ", name, " is left out: ", devices.status().message()));
       continue;

@@ -67,7 +67,7 @@ absl::StatusOr<OpenClProgram> BuildOpenClSource(const OpenClContext& context, co
   return Build(context, std::move(program), kOpenClCompileOptions);
 }
 
-absl::StatusOr<std::string> BinaryOf(const OpenClContext& context, const OpenClProgram& program) {
+absl::StatusOr<std::string> ReadBinary(const OpenClContext& context, const OpenClProgram& program) {
   const OpenClApi& api = context.api();
   size_t size = 0;
   cl_int result = api.get_program_info(program.program.get(), CL_PROGRAM_BINARY_SIZES, sizeof(size), &size, nullptr);
@@ -92,7 +92,7 @@ CompiledCode CodeOfSource(const std::string& source, std::string log) {
 absl::StatusOr<CompiledCode> CompileOpenCl(const OpenClContext& context, const std::string& source) {
   ASSIGN_OR_RETURN(OpenClProgram program, BuildOpenClSource(context, source));
   if (context.takes_binaries()) {
-    absl::StatusOr<std::string> binary = BinaryOf(context, program);
+    absl::StatusOr<std::string> binary = ReadBinary(context, program);
     if (binary.ok()) return CodeOfBinary(*std::move(binary), std::move(program.log));
   }
   return CodeOfSource(source, std::move(program.log));

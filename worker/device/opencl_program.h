@@ -23,7 +23,7 @@ struct OpenClProgram {
 absl::StatusOr<OpenClProgram> BuildOpenClSource(const OpenClContext& context, const std::string& source);
 
 // FAILED_PRECONDITION: the platform provides no binary.
-absl::StatusOr<std::string> BinaryOf(const OpenClContext& context, const OpenClProgram& program);
+absl::StatusOr<std::string> ReadBinary(const OpenClContext& context, const OpenClProgram& program);
 
 // Return a binary, or a source, as code that LoadOpenClCode accepts.
 CompiledCode CodeOfBinary(std::string binary, std::string log);

@@ -10,7 +10,8 @@ bool IsStart(const record::sidecar::Row& row) { return row.status == "started"; 
 
 }  // namespace
 
-std::optional<AttemptSplitter::Fit> AttemptSplitter::FitOf(const Attempt& attempt, const record::sidecar::Row& row) {
+std::optional<AttemptSplitter::Fit> AttemptSplitter::ComputeFit(const Attempt& attempt,
+                                                                const record::sidecar::Row& row) {
   if (row.timestamp_s < attempt.last_timestamp_s) return std::nullopt;
   if (row.config_index.has_value() && *row.config_index <= attempt.last_seq) return std::nullopt;
 
@@ -49,7 +50,7 @@ AttemptSplitter::Placement AttemptSplitter::Place(const record::sidecar::Row& ro
   Attempt* best = nullptr;
   Fit best_fit;
   for (Attempt& attempt : attempts) {
-    std::optional<Fit> fit = FitOf(attempt, row);
+    std::optional<Fit> fit = ComputeFit(attempt, row);
     // Among equals, the younger attempt is chosen, because its process is more likely to be alive.
     if (fit.has_value() && (best == nullptr || *fit >= best_fit)) {
       best = &attempt;

@@ -49,7 +49,7 @@ class AttemptSplitter {
   // The criteria by which a row continues an attempt, the most important one first; larger is better. Unset: the row
   // cannot continue the attempt.
   using Fit = std::vector<double>;
-  static std::optional<Fit> FitOf(const Attempt& attempt, const record::sidecar::Row& row);
+  static std::optional<Fit> ComputeFit(const Attempt& attempt, const record::sidecar::Row& row);
   static void Advance(const record::sidecar::Row& row, uint64_t seq, Attempt* attempt);
 
   size_t attempts_ = 0;

@@ -63,7 +63,7 @@ class Groups {
     result.problems = path_problems_;
     for (const auto& [base, group] : groups_) {
       result.counts += group->counts();
-      std::string problem = ProblemOf(*group);
+      std::string problem = FindProblem(*group);
       if (!problem.empty()) result.problems.push_back(std::move(problem));
     }
     return result;
@@ -74,7 +74,7 @@ class Groups {
     std::set<std::string> present(path_problems_.begin(), path_problems_.end());
     for (const std::string& problem : path_problems_) Say(problem, problem);
     for (const auto& [base, group] : groups_) {
-      const std::string problem = ProblemOf(*group);
+      const std::string problem = FindProblem(*group);
       if (problem.empty()) continue;
       present.insert(base);
       Say(base, problem);
@@ -83,7 +83,7 @@ class Groups {
   }
 
  private:
-  std::string ProblemOf(const GroupForwarder& group) const {
+  std::string FindProblem(const GroupForwarder& group) const {
     const auto problem = unreadable_.find(group.files().base);
     return problem == unreadable_.end() ? group.refusal() : problem->second;
   }

@@ -23,7 +23,7 @@ constexpr uint64_t kMaxMetaJsonBytes = uint64_t{16} << 20;
 // Limit for the bytes kept of unreadable data. More would not be useful and would not fit into a record.
 constexpr size_t kMaxRejectBytes = size_t{4} << 20;
 
-v1::Reject::Reason ReasonOf(const absl::Status& status) {
+v1::Reject::Reason ToRejectReason(const absl::Status& status) {
   return status.code() == absl::StatusCode::kFailedPrecondition ? v1::Reject::REASON_UNSUPPORTED_VERSION
                                                                 : v1::Reject::REASON_UNREADABLE;
 }
@@ -142,7 +142,7 @@ absl::Status GroupForwarder::ReadRecords(RecordFile* file, Pass pass,
         return bad;
       }
       const std::string raw = item.ok ? record::ToJson(item.record) : item.raw;
-      RETURN_IF_ERROR(Reject(ReasonOf(bad), file->file, item.line, raw, std::string(bad.message())));
+      RETURN_IF_ERROR(Reject(ToRejectReason(bad), file->file, item.line, raw, std::string(bad.message())));
     }
   }
   return absl::OkStatus();
@@ -165,7 +165,7 @@ absl::Status GroupForwarder::ReadSingleRecord(Pass pass) {
       json.ok() ? record::sidecar::ParseMetaRecord(*json) : json.status();
   if (!meta.ok()) {
     if (pass == Pass::kMoreMayCome) return absl::OkStatus();
-    return Reject(ReasonOf(meta.status()), file, 1, text, std::string(meta.status().message()));
+    return Reject(ToRejectReason(meta.status()), file, 1, text, std::string(meta.status().message()));
   }
   reading_->counts.bytes += text.size();
   reading_->single_meta_text = std::move(text);

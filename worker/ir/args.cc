@@ -44,7 +44,7 @@ void ReplaceRefs(const std::function<NodeRef(NodeRef)>& replace, Node* node) {
   for (auto& [key, arg] : node->kwargs) arg = MapRefs(arg, replace);
 }
 
-std::vector<NodeRef> UsesOf(const Node& node) {
+std::vector<NodeRef> CollectUses(const Node& node) {
   std::vector<NodeRef> uses;
   const auto add = [&uses](NodeRef ref) { uses.push_back(ref); };
   for (const Arg& arg : node.args) ForEachRef(arg, add);
@@ -52,7 +52,7 @@ std::vector<NodeRef> UsesOf(const Node& node) {
   return uses;
 }
 
-std::vector<Index> IndicesOf(const Graph& graph, const Node& node) {
+std::vector<Index> ReadIndices(const Graph& graph, const Node& node) {
   std::vector<Index> indices;
   const Arg::List* list = node.args.size() > 1 ? AsList(node.args[1]) : nullptr;
   if (list == nullptr) return indices;

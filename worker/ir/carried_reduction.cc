@@ -13,7 +13,7 @@ namespace {
 using device::DType;
 
 // Returns the op that combines the partial results of two chunks.
-Op CombinerOf(Op reduction) {
+Op CombiningOp(Op reduction) {
   switch (reduction) {
     case Op::kAMax:
       return Op::kMaximum;
@@ -69,7 +69,7 @@ void CarriedReduction::Combine(NodeRef chunk, GraphBuilder* body, Arg::List* res
     CombineArgMax(chunk, body, results);
   } else {
     const NodeRef combined =
-        AddTo(body, CombinerOf(reduces.op), {RefArg(parameters_[0]), RefArg(chunk)}, *reduces.dtype);
+        AddTo(body, CombiningOp(reduces.op), {RefArg(parameters_[0]), RefArg(chunk)}, *reduces.dtype);
     results->push_back(RefArg(combined));
   }
 }

@@ -19,7 +19,7 @@ double AbsoluteError(double expected, double actual) {
   return std::isfinite(error) ? error : std::numeric_limits<double>::infinity();
 }
 
-std::vector<int64_t> IndexOf(int64_t position, const std::vector<int64_t>& sizes) {
+std::vector<int64_t> UnravelIndex(int64_t position, const std::vector<int64_t>& sizes) {
   std::vector<int64_t> index(sizes.size());
   for (size_t d = sizes.size(); d-- > 0;) {
     index[d] = position % sizes[d];
@@ -62,7 +62,7 @@ Comparison Compare(const HostArray& expected, const HostArray& actual, Tolerance
     if (excess > 0) ++result.mismatches;
     if (excess <= worst_excess) continue;
     worst_excess = excess;
-    result.where = IndexOf(static_cast<int64_t>(i), expected.sizes);
+    result.where = UnravelIndex(static_cast<int64_t>(i), expected.sizes);
     result.expected = expected_values[i];
     result.actual = actual_values[i];
   }

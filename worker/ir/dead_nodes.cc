@@ -15,7 +15,7 @@ Graph WithoutDeadNodes(const Graph& graph) {
                       (IsControlFlow(node.op) && node.op != Op::kCall);
     if (acts) alive[static_cast<size_t>(i)] = true;
     if (!alive[static_cast<size_t>(i)]) continue;
-    for (NodeRef use : UsesOf(node)) alive[static_cast<size_t>(use.index)] = true;
+    for (NodeRef use : CollectUses(node)) alive[static_cast<size_t>(use.index)] = true;
   }
   Graph result{.id = graph.id, .kind = graph.kind, .name = graph.name, .axes = graph.axes};
   std::vector<int> moved(graph.nodes.size(), -1);

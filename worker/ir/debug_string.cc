@@ -93,23 +93,23 @@ class Printer {
   }
 
   std::string ArgText(const Graph& graph, const Arg& arg) const {
-    return std::visit([&](const auto& value) { return TextOf(graph, value); }, arg.value);
+    return std::visit([&](const auto& value) { return FormatArg(graph, value); }, arg.value);
   }
 
-  std::string TextOf(const Graph&, std::monostate) const { return "None"; }
-  std::string TextOf(const Graph& graph, NodeRef ref) const { return Cat("%", graph.at(ref).name); }
-  std::string TextOf(const Graph&, bool value) const { return value ? "True" : "False"; }
-  std::string TextOf(const Graph&, int64_t value) const { return absl::StrCat(value); }
-  std::string TextOf(const Graph&, double value) const { return NumberText(value); }
-  std::string TextOf(const Graph&, const std::string& value) const { return Cat("'", value, "'"); }
-  std::string TextOf(const Graph&, device::DType value) const { return std::string(ShortName(value)); }
-  std::string TextOf(const Graph&, Slice slice) const { return absl::StrCat(":u", slice.axis); }
-  std::string TextOf(const Graph& graph, const Arg::List& list) const {
+  std::string FormatArg(const Graph&, std::monostate) const { return "None"; }
+  std::string FormatArg(const Graph& graph, NodeRef ref) const { return Cat("%", graph.at(ref).name); }
+  std::string FormatArg(const Graph&, bool value) const { return value ? "True" : "False"; }
+  std::string FormatArg(const Graph&, int64_t value) const { return absl::StrCat(value); }
+  std::string FormatArg(const Graph&, double value) const { return NumberText(value); }
+  std::string FormatArg(const Graph&, const std::string& value) const { return Cat("'", value, "'"); }
+  std::string FormatArg(const Graph&, device::DType value) const { return std::string(ShortName(value)); }
+  std::string FormatArg(const Graph&, Slice slice) const { return absl::StrCat(":u", slice.axis); }
+  std::string FormatArg(const Graph& graph, const Arg::List& list) const {
     return absl::StrCat(
         "[", absl::StrJoin(list, ", ", [&](std::string* out, const Arg& item) { out->append(ArgText(graph, item)); }),
         "]");
   }
-  std::string TextOf(const Graph& graph, const Arg::Map& map) const {
+  std::string FormatArg(const Graph& graph, const Arg::Map& map) const {
     return absl::StrCat("{",
                         absl::StrJoin(map, ", ",
                                       [&](std::string* out, const auto& item) {

@@ -246,7 +246,7 @@ struct DeviceIr {
 std::string_view TargetName(Op op);
 // Returns the name that a node of this op has before it is made unique: "load", "exp".
 std::string_view BaseName(Op op);
-Lowering LoweringOf(Op op);
+Lowering GetLowering(Op op);
 bool IsPointwise(Op op);
 bool IsReduction(Op op);
 bool IsControlFlow(Op op);
@@ -261,10 +261,10 @@ struct Index {
   int64_t literal = 0;  // kLiteral
 };
 // Returns the indices of a kLoad or kStore node of `graph`, one per dimension of the tensor.
-std::vector<Index> IndicesOf(const Graph& graph, const Node& node);
+std::vector<Index> ReadIndices(const Graph& graph, const Node& node);
 
 // Returns the nodes that a node uses, in the order of the arguments, once per occurrence.
-std::vector<NodeRef> UsesOf(const Node& node);
+std::vector<NodeRef> CollectUses(const Node& node);
 
 // Returns INTERNAL, naming graph and node, if a rule above is broken. The extractor, the reference and the code
 // generator may rely on these rules.

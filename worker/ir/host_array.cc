@@ -76,7 +76,7 @@ int64_t HostArray::element_count() const {
   return count;
 }
 
-size_t HostArray::OffsetOf(absl::Span<const int64_t> index) const {
+size_t HostArray::ElementOffset(absl::Span<const int64_t> index) const {
   int64_t offset = 0;
   for (size_t d = 0; d < sizes.size(); ++d) offset += index[d] * strides[d];
   return static_cast<size_t>(offset);

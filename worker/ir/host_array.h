@@ -25,8 +25,8 @@ struct HostArray {
   static HostArray Strided(device::DType dtype, std::vector<int64_t> sizes, std::vector<int64_t> strides);
 
   int64_t element_count() const;
-  size_t OffsetOf(absl::Span<const int64_t> index) const;
-  double At(absl::Span<const int64_t> index) const { return data[OffsetOf(index)]; }
+  size_t ElementOffset(absl::Span<const int64_t> index) const;
+  double At(absl::Span<const int64_t> index) const { return data[ElementOffset(index)]; }
   // Returns all elements in row-major order, whatever the strides.
   std::vector<double> RowMajor() const;
   // Sets all elements, each rounded to the dtype. `values` has element_count() elements in row-major order.

@@ -82,7 +82,7 @@ constexpr bool InOrder() {
 }
 static_assert(InOrder(), "kInfo lists every Op, in its order");
 
-const OpInfo& InfoOf(Op op) { return kInfo[static_cast<size_t>(op)]; }
+const OpInfo& GetInfo(Op op) { return kInfo[static_cast<size_t>(op)]; }
 
 constexpr std::array<std::string_view, static_cast<size_t>(kLastGraphKind) + 1> kGraphKindNames = {
     "RootGraphInfo", "ForLoopGraphInfo",        "ReductionLoopGraphInfo", "IfGraphInfo",
@@ -91,12 +91,12 @@ constexpr std::array<std::string_view, static_cast<size_t>(kLastGraphKind) + 1> 
 
 }  // namespace
 
-std::string_view TargetName(Op op) { return InfoOf(op).target; }
-std::string_view BaseName(Op op) { return InfoOf(op).base_name; }
-Lowering LoweringOf(Op op) { return InfoOf(op).lowering; }
-bool IsPointwise(Op op) { return LoweringOf(op) == Lowering::kPointwise; }
-bool IsReduction(Op op) { return LoweringOf(op) == Lowering::kReduction; }
-bool IsControlFlow(Op op) { return LoweringOf(op) == Lowering::kControlFlow; }
+std::string_view TargetName(Op op) { return GetInfo(op).target; }
+std::string_view BaseName(Op op) { return GetInfo(op).base_name; }
+Lowering GetLowering(Op op) { return GetInfo(op).lowering; }
+bool IsPointwise(Op op) { return GetLowering(op) == Lowering::kPointwise; }
+bool IsReduction(Op op) { return GetLowering(op) == Lowering::kReduction; }
+bool IsControlFlow(Op op) { return GetLowering(op) == Lowering::kControlFlow; }
 std::string_view GraphKindName(GraphKind kind) { return kGraphKindNames[static_cast<size_t>(kind)]; }
 
 }  // namespace telemetry::worker::ir

@@ -24,7 +24,7 @@ bool Contracts(const Node& node, int axis) {
 
 bool StoresAlong(const Graph& graph, const Node& node, int axis) {
   if (node.op != Op::kStore) return false;
-  for (const Index& index : IndicesOf(graph, node)) {
+  for (const Index& index : ReadIndices(graph, node)) {
     if (index.kind == Index::Kind::kAxis && index.axis == axis) return true;
     if (index.kind == Index::Kind::kGather && HasAxis(graph.at(index.value).shape, axis)) return true;
   }
@@ -40,7 +40,7 @@ void ForEachNodeBelow(const DeviceIr& ir, int graph, const Visit& visit) {
   }
 }
 
-int TensorOf(const Graph& graph, const Node& node) { return graph.at(*AsRef(node.args[0])).tensor; }
+int AccessedTensor(const Graph& graph, const Node& node) { return graph.at(*AsRef(node.args[0])).tensor; }
 
 // Returns true if a call or a branch works on each chunk separately, as a pointwise operation does.
 bool WorksOnChunks(const DeviceIr& ir, const Node& node, int axis) {
@@ -79,7 +79,7 @@ class Planner {
     plan_.chunked[i] = HasAxis(node.shape, axis_) || StoresAlong(graph_, node, axis_) ||
                        (IsControlFlow(node.op) && TakesChunks(node) && WorksOnChunks(ir_, node, axis_));
     int level = 0;
-    for (NodeRef use : UsesOf(node)) {
+    for (NodeRef use : CollectUses(node)) {
       const auto used = static_cast<size_t>(use.index);
       level = std::max(level, plan_.level[used] + (plan_.contracts[used] ? 1 : 0));
     }
@@ -88,7 +88,7 @@ class Planner {
   }
 
   bool TakesChunks(const Node& node) const {
-    const std::vector<NodeRef> uses = UsesOf(node);
+    const std::vector<NodeRef> uses = CollectUses(node);
     return std::any_of(uses.begin(), uses.end(), [&](NodeRef use) { return HasAxis(graph_.at(use).shape, axis_); });
   }
 
@@ -130,10 +130,10 @@ class Planner {
 
   std::set<int> WrittenBy(const Node& node) const {
     std::set<int> tensors;
-    if (node.op == Op::kStore) tensors.insert(TensorOf(graph_, node));
+    if (node.op == Op::kStore) tensors.insert(AccessedTensor(graph_, node));
     for (int child : node.graphs) {
       ForEachNodeBelow(ir_, child, [&](const Graph& graph, const Node& inside) {
-        if (inside.op == Op::kStore) tensors.insert(TensorOf(graph, inside));
+        if (inside.op == Op::kStore) tensors.insert(AccessedTensor(graph, inside));
       });
     }
     return tensors;
@@ -143,11 +143,11 @@ class Planner {
     if (plan_.level[first] != plan_.level[second]) return plan_.level[first] < plan_.level[second];
     if (plan_.chunked[first] != plan_.chunked[second]) return !plan_.chunked[first];
     // In one loop, the chunks do not overlap if the axis runs along the same dimension.
-    return !plan_.chunked[first] || DimensionOf(first) == DimensionOf(second);
+    return !plan_.chunked[first] || FindDimension(first) == FindDimension(second);
   }
 
-  int DimensionOf(size_t store) const {
-    const std::vector<Index> indices = IndicesOf(graph_, graph_.nodes[store]);
+  int FindDimension(size_t store) const {
+    const std::vector<Index> indices = ReadIndices(graph_, graph_.nodes[store]);
     for (size_t i = 0; i < indices.size(); ++i) {
       if (indices[i].kind == Index::Kind::kAxis && indices[i].axis == axis_) return static_cast<int>(i);
     }
@@ -183,8 +183,8 @@ absl::Status CheckReadOrWritten(const DeviceIr& ir, int graph) {
   std::set<int> read;
   std::set<int> written;
   ForEachNodeBelow(ir, graph, [&](const Graph& of, const Node& node) {
-    if (node.op == Op::kLoad) read.insert(TensorOf(of, node));
-    if (node.op == Op::kStore) written.insert(TensorOf(of, node));
+    if (node.op == Op::kLoad) read.insert(AccessedTensor(of, node));
+    if (node.op == Op::kStore) written.insert(AccessedTensor(of, node));
   });
   for (int tensor : written) {
     if (read.count(tensor) == 0) continue;

@@ -110,7 +110,7 @@ class GraphRoller {
     std::set<int> needed(targets.begin(), targets.end());
     for (int i = count() - 1; i >= 0; --i) {
       if (needed.count(i) == 0) continue;
-      std::vector<NodeRef> uses = UsesOf(node(i));
+      std::vector<NodeRef> uses = CollectUses(node(i));
       if (node(i).op == Op::kDot && plan_.contracts[static_cast<size_t>(i)])
         uses.resize(2);  // the accumulator is carried
       for (NodeRef use : uses) {

@@ -24,7 +24,7 @@ using device::DType;
 using record::Cat;
 
 // Returns the stride of a dimension of a dense tensor: the product of the sizes of the later dimensions.
-Size ProductOf(absl::Span<const Size> sizes) {
+Size MultiplySizes(absl::Span<const Size> sizes) {
   Size product{.text = "1", .value = 1, .is_static = true};
   int64_t factor = 1;
   std::string symbols;
@@ -44,11 +44,11 @@ Size ProductOf(absl::Span<const Size> sizes) {
 
 }  // namespace
 
-DType Value::dtype() const { return valid() ? trace_->state_->TypeOf(*this).dtype : DType::kF32; }
+DType Value::dtype() const { return valid() ? trace_->state_->GetType(*this).dtype : DType::kF32; }
 
 const std::vector<int>& Value::shape() const {
   static const auto* const kNone = new std::vector<int>();
-  return valid() ? trace_->state_->Keep(trace_->state_->TypeOf(*this).shape) : *kNone;
+  return valid() ? trace_->state_->Keep(trace_->state_->GetType(*this).shape) : *kNone;
 }
 
 Value Value::To(DType dtype) const { return valid() ? trace_->state_->Convert(*this, dtype) : Value(); }
@@ -69,7 +69,7 @@ Value Trace::Scalar(const std::string& name, Location at) {
   const auto& scalars = state_->ir.scalars;
   for (size_t i = 0; i < scalars.size(); ++i) {
     if (scalars[i].name != name) continue;
-    return state_->ValueOf(state_->current().builder.Scalar(static_cast<int>(i), state_->location()));
+    return state_->MakeValue(state_->current().builder.Scalar(static_cast<int>(i), state_->location()));
   }
   state_->Error(Cat("there is no scalar '", name, "'"));
   return Value();
@@ -123,7 +123,7 @@ TensorRef Trace::Output(const std::string& name, std::vector<Size> sizes, DType 
   }
   HostTensor output{.name = name, .dtype = dtype, .sizes = std::move(sizes), .is_output = true};
   for (size_t i = 0; i < output.sizes.size(); ++i) {
-    output.strides.push_back(ProductOf(absl::MakeConstSpan(output.sizes).subspan(i + 1)));
+    output.strides.push_back(MultiplySizes(absl::MakeConstSpan(output.sizes).subspan(i + 1)));
   }
   tensors.push_back(std::move(output));
   return TensorRef{static_cast<int>(tensors.size()) - 1};
@@ -180,7 +180,7 @@ Value Trace::Full(const std::vector<AxisRef>& axes, double value, DType dtype, L
     node.shape = UnionOfAxes(node.shape, {axis.id});
   }
   if (!node.shape.empty()) return state_->Add(std::move(node));
-  return state_->ValueOf(state_->current().builder.Constant(value, dtype, state_->location()));
+  return state_->MakeValue(state_->current().builder.Constant(value, dtype, state_->location()));
 }
 
 Value Trace::Index(AxisRef axis, Location at) {

@@ -20,13 +20,13 @@ using record::Cat;
 Value Trace::State::Convert(const Value& value, DType dtype) {
   const std::optional<NodeRef> input = Reach(value);
   if (!input.has_value()) return Value();
-  const ValueType type = TypeOf(value);
-  if (type.dtype == dtype) return ValueOf(*input);
+  const ValueType type = GetType(value);
+  if (type.dtype == dtype) return MakeValue(*input);
   return Add({.op = Op::kConvert, .args = {RefArg(*input), Arg{dtype}}, .dtype = dtype, .shape = type.shape});
 }
 
 Value Trace::State::Broadcast(const Value& value, const std::vector<int>& shape) {
-  const ValueType type = TypeOf(value);
+  const ValueType type = GetType(value);
   if (SameAxes(type.shape, shape)) return value;
   // Adding -0.0 does not change any floating-point number, including 0.0.
   const double nothing = IsFloat(type.dtype) ? -0.0 : 0.0;
@@ -38,8 +38,8 @@ Value Trace::State::Mask(const Value& value, double neutral) {
   const std::optional<NodeRef> input = Reach(value);
   if (!input.has_value()) return Value();
   const Node& node = current().builder.at(*input);
-  if (node.op == Op::kMaskTo && node.value == neutral) return ValueOf(*input);
-  const ValueType type = TypeOf(value);
+  if (node.op == Op::kMaskTo && node.value == neutral) return MakeValue(*input);
+  const ValueType type = GetType(value);
   return Add({.op = Op::kMaskTo,
               .args = {RefArg(*input), Arg{neutral}},
               .dtype = type.dtype,
@@ -55,7 +55,7 @@ std::optional<OperandType> Trace::State::TypeOfOperand(const Operand& operand) c
 }
 
 Value Trace::State::Pointwise(Op op, const std::vector<Operand>& operands) {
-  if (!IsPointwise(op) || op == Op::kConvert || static_cast<int>(operands.size()) != ArityOf(op)) {
+  if (!IsPointwise(op) || op == Op::kConvert || static_cast<int>(operands.size()) != Arity(op)) {
     Error(Cat(BaseName(op), " with ", operands.size(), " operands is not a pointwise operation"));
     return Value();
   }
@@ -89,7 +89,7 @@ Value Trace::State::Pointwise(Op op, const std::vector<Operand>& operands) {
     }
     any_value = true;
     node.args.push_back(RefArg(*Reach(value)));
-    node.shape = UnionOfAxes(node.shape, TypeOf(value).shape);
+    node.shape = UnionOfAxes(node.shape, GetType(value).shape);
   }
   if (!any_value) {
     Error(Cat(BaseName(op), " has only numbers as operands"));
@@ -101,7 +101,7 @@ Value Trace::State::Pointwise(Op op, const std::vector<Operand>& operands) {
 Value Trace::State::Reduce(Op op, const Value& given, AxisRef axis) {
   if (!Reach(given).has_value() || !IsUsable(axis)) return Value();
   Value value = given;
-  ValueType type = TypeOf(value);
+  ValueType type = GetType(value);
   if (!HasAxis(type.shape, axis.id)) {
     Error(Cat(BaseName(op), " along u", axis.id, " of a value that has the axes ", AxisNames(type.shape)));
     return Value();
@@ -120,8 +120,8 @@ Value Trace::State::Reduce(Op op, const Value& given, AxisRef axis) {
 
 bool Trace::State::CheckDot(const Value& a, const Value& b, AxisRef axis) {
   if (!Reach(a).has_value() || !Reach(b).has_value() || !IsUsable(axis)) return false;
-  const ValueType left = TypeOf(a);
-  const ValueType right = TypeOf(b);
+  const ValueType left = GetType(a);
+  const ValueType right = GetType(b);
   for (const auto& [type, side] : {std::pair(&left, "first"), std::pair(&right, "second")}) {
     if (HasAxis(type->shape, axis.id)) continue;
     Error(Cat("dot along u", axis.id, ": its ", side, " operand has the axes ", AxisNames(type->shape)));
@@ -144,7 +144,7 @@ bool Trace::State::CheckDot(const Value& a, const Value& b, AxisRef axis) {
 
 Value Trace::State::Dot(Value a, Value b, AxisRef axis, const Value* accumulator) {
   if (!CheckDot(a, b, axis)) return Value();
-  const std::vector<int> shape = WithoutAxis(UnionOfAxes(TypeOf(a).shape, TypeOf(b).shape), axis.id);
+  const std::vector<int> shape = WithoutAxis(UnionOfAxes(GetType(a).shape, GetType(b).shape), axis.id);
   if (accumulator != nullptr && !Expect(*accumulator, {DType::kF32, shape}, "the accumulator of dot")) return Value();
   a = Mask(a, 0);
   b = Mask(b, 0);
@@ -154,7 +154,7 @@ Value Trace::State::Dot(Value a, Value b, AxisRef axis, const Value* accumulator
   return Add(std::move(node));
 }
 
-std::optional<Arg> Trace::State::IndexOf(const IndexArg& index, const Size& size, std::vector<int>* shape) {
+std::optional<Arg> Trace::State::MakeIndex(const IndexArg& index, const Size& size, std::vector<int>* shape) {
   if (const auto* literal = std::get_if<int64_t>(&index)) {
     if (*literal >= 0 && *literal < size.value) return Arg{*literal};
     Error(Cat("the index ", *literal, " is outside of a dimension of size ", size.text));
@@ -163,7 +163,7 @@ std::optional<Arg> Trace::State::IndexOf(const IndexArg& index, const Size& size
   if (const auto* value = std::get_if<Value>(&index)) {
     const std::optional<NodeRef> ref = Reach(*value);
     if (!ref.has_value()) return std::nullopt;
-    const ValueType type = TypeOf(*value);
+    const ValueType type = GetType(*value);
     if (type.dtype != DType::kI32) {
       Error(Cat("an index is ", ShortName(type.dtype), ", not i32"));
       return std::nullopt;
@@ -194,7 +194,7 @@ std::optional<Arg> Trace::State::IndexList(TensorRef tensor, const std::vector<I
   }
   Arg::List list;
   for (size_t i = 0; i < indices.size(); ++i) {
-    std::optional<Arg> index = IndexOf(indices[i], info.sizes[i], shape);
+    std::optional<Arg> index = MakeIndex(indices[i], info.sizes[i], shape);
     if (!index.has_value()) return std::nullopt;
     list.push_back(std::move(*index));
   }

@@ -25,7 +25,7 @@ bool Trace::State::Adapt(const std::vector<ValueType>& types, const Carried& val
   }
   for (size_t i = 0; i < values.size(); ++i) {
     if (!Reach(values[i]).has_value()) return false;
-    const std::vector<int> shape = TypeOf(values[i]).shape;
+    const std::vector<int> shape = GetType(values[i]).shape;
     if (const int surplus = AxisNotIn(shape, types[i].shape); surplus != -1) {
       Error(
           Cat("result ", i, " of ", what, " has the axis u", surplus, ", which is not in ", AxisNames(types[i].shape)));
@@ -64,7 +64,7 @@ Trace::Carried Trace::For(const Size& extent, const Carried& carried, const Loop
   State& state = *state_;
   state.At(at);
   const AxisRef axis = state.AddAxis(AxisKind::kLoop, extent, options.fixed_block);
-  const std::vector<ValueType> types = state.TypesOf(carried);
+  const std::vector<ValueType> types = state.GetTypes(carried);
   std::optional<Arg::List> initial = state.ReachAll(carried);
   Arg end;
   if (options.end.valid() && state.Expect(options.end, {DType::kI32, {}}, "the end of a loop")) {
@@ -97,14 +97,14 @@ Trace::Carried Trace::If(Value condition, const std::function<Carried()>& then,
   const auto else_region = state.NewRegion(GraphKind::kElse, {}, &captures);
   state.Enter(then_region.get());
   const Carried then_results = then();
-  const std::vector<ValueType> then_types = state.TypesOf(then_results);
+  const std::vector<ValueType> then_types = state.GetTypes(then_results);
   state.Leave();
   state.Enter(else_region.get());
   const Carried else_results = otherwise();
   state.At(at);
   // The results have the dtype and the axes that the results of both branches convert to.
   std::vector<ValueType> types = then_types;
-  const std::vector<ValueType> else_types = state.TypesOf(else_results);
+  const std::vector<ValueType> else_types = state.GetTypes(else_results);
   for (size_t i = 0; i < types.size() && i < else_types.size(); ++i) {
     const OperandType both[] = {{types[i].dtype}, {else_types[i].dtype}};
     types[i] = {TypeOfPointwise(Op::kWhere, both)->result, UnionOfAxes(types[i].shape, else_types[i].shape)};
@@ -127,7 +127,7 @@ Trace::Carried Trace::While(const Carried& carried, const std::function<Value(co
                             const std::function<Carried(const Carried&)>& body, Location at) {
   State& state = *state_;
   state.At(at);
-  const std::vector<ValueType> types = state.TypesOf(carried);
+  const std::vector<ValueType> types = state.GetTypes(carried);
   std::optional<Arg::List> initial = state.ReachAll(carried);
   std::vector<NodeRef> captures;
   const auto test = state.NewRegion(GraphKind::kWhileCondition, {}, &captures);
@@ -160,8 +160,8 @@ Value Trace::Call(const std::string& name, const std::vector<Value>& arguments,
   std::vector<NodeRef> captures;
   const auto region = state.NewRegion(GraphKind::kHelperFunction, {}, &captures, name);
   state.Enter(region.get());
-  const Value result = function(state.AddParameters(state.TypesOf(arguments)));
-  const std::vector<ValueType> types = {state.TypeOf(result)};
+  const Value result = function(state.AddParameters(state.GetTypes(arguments)));
+  const std::vector<ValueType> types = {state.GetType(result)};
   state.At(at);
   const bool adapted = state.Adapt(types, {result}, Cat("the function ", name), region.get());
   state.Leave();

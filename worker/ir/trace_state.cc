@@ -98,30 +98,30 @@ void Trace::State::Close(Region* region) {
 
 Value Trace::State::Add(Node node) {
   node.location = location_;
-  return ValueOf(current().builder.Add(std::move(node)));
+  return MakeValue(current().builder.Add(std::move(node)));
 }
 
-const Region* Trace::State::RegionOf(int graph) const {
+const Region* Trace::State::FindRegion(int graph) const {
   const auto found = std::find_if(open_.begin(), open_.end(), [graph](Region* r) { return r->graph_id() == graph; });
   return found == open_.end() ? nullptr : *found;
 }
 
 const Node* Trace::State::Find(const Value& value) const {
   if (value.trace_ != trace_) return nullptr;
-  const Region* region = RegionOf(value.graph_);
+  const Region* region = FindRegion(value.graph_);
   return region == nullptr ? nullptr : &region->builder.at(NodeRef{value.node_});
 }
 
-ValueType Trace::State::TypeOf(const Value& value) const {
+ValueType Trace::State::GetType(const Value& value) const {
   const Node* node = Find(value);
   if (node == nullptr) return {};
   return {node->dtype.value_or(device::DType::kF32), node->shape};
 }
 
-std::vector<ValueType> Trace::State::TypesOf(const Carried& values) const {
+std::vector<ValueType> Trace::State::GetTypes(const Carried& values) const {
   std::vector<ValueType> types;
   types.reserve(values.size());
-  for (const Value& value : values) types.push_back(TypeOf(value));
+  for (const Value& value : values) types.push_back(GetType(value));
   return types;
 }
 
@@ -140,7 +140,7 @@ std::optional<NodeRef> Trace::State::Reach(const Value& value) {
     Error("a value of another trace is used");
     return std::nullopt;
   }
-  if (RegionOf(value.graph_) == nullptr) {
+  if (FindRegion(value.graph_) == nullptr) {
     Error(
         "a value that was made inside a loop body, a branch or a function is used outside of it; return it from there");
     return std::nullopt;
@@ -151,7 +151,7 @@ std::optional<NodeRef> Trace::State::Reach(const Value& value) {
 NodeRef Trace::State::ReachFrom(size_t depth, int graph, NodeRef node) {
   Region* region = open_[depth];
   if (region->graph_id() == graph) return node;
-  const Node& source = RegionOf(graph)->builder.at(node);
+  const Node& source = FindRegion(graph)->builder.at(node);
   if (GraphBuilder::IsRemade(source)) return region->builder.Remake(source);
   const NodeRef in_parent = ReachFrom(depth - 1, graph, node);
   if (std::find(region->captures->begin(), region->captures->end(), in_parent) == region->captures->end()) {
@@ -204,7 +204,7 @@ bool Trace::State::IsUsable(TensorRef tensor) {
 
 bool Trace::State::Expect(const Value& value, const ValueType& type, std::string_view what) {
   if (!Reach(value).has_value()) return false;
-  const ValueType is = TypeOf(value);
+  const ValueType is = GetType(value);
   if (is.dtype == type.dtype && SameAxes(is.shape, type.shape)) return true;
   Error(Cat(what, " is ", ShortName(is.dtype), AxisNames(is.shape), ", not ", ShortName(type.dtype),
             AxisNames(type.shape)));

@@ -73,10 +73,10 @@ class Trace::State {
   // Returns the node of a value in the current region. Returns nullopt and records an error if the value cannot be used
   // here.
   std::optional<NodeRef> Reach(const Value& value);
-  Value ValueOf(NodeRef ref) { return Value(trace_, current().graph_id(), ref.index); }
+  Value MakeValue(NodeRef ref) { return Value(trace_, current().graph_id(), ref.index); }
   // Returns the node of a value, or nullptr if the value is invalid or its region is closed.
   const Node* Find(const Value& value) const;
-  ValueType TypeOf(const Value& value) const;
+  ValueType GetType(const Value& value) const;
   // Returns a copy of the shape that lives as long as this object. References into nodes become invalid when nodes
   // move.
   const std::vector<int>& Keep(std::vector<int> shape) { return *shapes_.insert(std::move(shape)).first; }
@@ -106,13 +106,13 @@ class Trace::State {
   bool Adapt(const std::vector<ValueType>& types, const Carried& values, std::string_view what, Region* region);
   Carried AddResults(const std::vector<ValueType>& types, const Value& call);
   std::optional<Arg::List> ReachAll(const Carried& values);
-  std::vector<ValueType> TypesOf(const Carried& values) const;
+  std::vector<ValueType> GetTypes(const Carried& values) const;
 
  private:
-  const Region* RegionOf(int graph) const;
+  const Region* FindRegion(int graph) const;
   NodeRef ReachFrom(size_t depth, int graph, NodeRef node);
   NodeRef Capture(Region* region, const Node& source, NodeRef in_parent);
-  std::optional<Arg> IndexOf(const IndexArg& index, const Size& size, std::vector<int>* shape);
+  std::optional<Arg> MakeIndex(const IndexArg& index, const Size& size, std::vector<int>* shape);
   std::optional<OperandType> TypeOfOperand(const Operand& operand) const;
   bool CheckDot(const Value& a, const Value& b, AxisRef axis);
 

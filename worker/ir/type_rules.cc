@@ -14,14 +14,14 @@ namespace {
 using device::DType;
 using record::Cat;
 
-int CategoryOf(DType dtype) {
+int DTypeCategory(DType dtype) {
   if (dtype == DType::kBool) return 0;
   return dtype == DType::kI32 ? 1 : 2;
 }
 
 DType PromoteTensors(DType a, DType b) {
   if (a == b) return a;
-  if (CategoryOf(a) != CategoryOf(b)) return CategoryOf(a) > CategoryOf(b) ? a : b;
+  if (DTypeCategory(a) != DTypeCategory(b)) return DTypeCategory(a) > DTypeCategory(b) ? a : b;
   return DType::kF32;  // two floating dtypes, neither of which contains the other
 }
 
@@ -34,7 +34,7 @@ DType Promote(absl::Span<const OperandType> operands) {
     any = true;
   }
   for (const OperandType& operand : operands) {
-    if (operand.is_number && (!any || CategoryOf(operand.dtype) > CategoryOf(result))) {
+    if (operand.is_number && (!any || DTypeCategory(operand.dtype) > DTypeCategory(result))) {
       result = any ? operand.dtype : PromoteTensors(result, operand.dtype);
     }
   }
@@ -67,13 +67,13 @@ absl::StatusOr<PointwiseType> TypeOfPointwise(Op op, absl::Span<const OperandTyp
   return PointwiseType{common, common};
 }
 
-int ArityOf(Op op) {
+int Arity(Op op) {
   if (op == Op::kWhere) return 3;
   if (op == Op::kNot || op == Op::kConvert || (op >= Op::kNeg && op <= Op::kCos)) return 1;
   return 2;
 }
 
-bool SameCategory(DType a, DType b) { return CategoryOf(a) == CategoryOf(b); }
+bool SameCategory(DType a, DType b) { return DTypeCategory(a) == DTypeCategory(b); }
 
 DType TypeOfReduction(Op op, DType input) {
   if (op == Op::kArgMax || !IsFloat(input)) return DType::kI32;

@@ -32,7 +32,7 @@ struct PointwiseType {
 absl::StatusOr<PointwiseType> TypeOfPointwise(Op op, absl::Span<const OperandType> operands);
 
 // Returns the number of arguments of a pointwise op.
-int ArityOf(Op op);
+int Arity(Op op);
 
 // Returns true if both are floating, both i32 or both bool. Values of one category need no conversion before they are
 // combined.

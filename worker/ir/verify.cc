@@ -40,7 +40,7 @@ class Verifier {
  private:
   bool IsGraph(int id) const { return id >= 0 && static_cast<size_t>(id) < ir_.graphs.size(); }
   bool IsAxis(int id) const { return id >= 0 && static_cast<size_t>(id) < ir_.axes.size(); }
-  const Graph& GraphOf(int id) const { return ir_.graphs[static_cast<size_t>(id)]; }
+  const Graph& GetGraph(int id) const { return ir_.graphs[static_cast<size_t>(id)]; }
 
   absl::Status CheckTables() const {
     for (size_t i = 0; i < ir_.axes.size(); ++i) {
@@ -79,7 +79,7 @@ class Verifier {
   }
 
   std::string WhatIsWrongWithForm(const Node& node, int index) const {
-    for (NodeRef use : UsesOf(node)) {
+    for (NodeRef use : CollectUses(node)) {
       if (use.index < 0 || use.index >= index) return "uses a node that does not come before it";
     }
     std::set<int> distinct;
@@ -106,9 +106,9 @@ class Verifier {
   }
 
   absl::Status CheckRoot(int id) {
-    const Graph& root = GraphOf(id);
+    const Graph& root = GetGraph(id);
     if (root.kind != GraphKind::kRoot) return Wrong(root, "is a root of the wrong kind");
-    if (root.nodes[0].op == Op::kPlaceholder || !UsesOf(root.nodes.back()).empty()) {
+    if (root.nodes[0].op == Op::kPlaceholder || !CollectUses(root.nodes.back()).empty()) {
       return Wrong(root, "is a root with arguments or results");
     }
     return Walk(root);
@@ -118,8 +118,8 @@ class Verifier {
     if (!IsGraph(rolled.original_graph) || !IsGraph(rolled.rolled_graph)) {
       return absl::InternalError("a rolled reduction names a graph that does not exist");
     }
-    const Graph& original = GraphOf(rolled.original_graph);
-    const Graph& graph = GraphOf(rolled.rolled_graph);
+    const Graph& original = GetGraph(rolled.original_graph);
+    const Graph& graph = GetGraph(rolled.rolled_graph);
     if (graph.kind != original.kind) return Wrong(graph, "has another kind than the graph that it is rolled from");
     for (int axis : rolled.axes) {
       if (IsAxis(axis) && ir_.axes[static_cast<size_t>(axis)].kind == AxisKind::kReduction) continue;
@@ -135,14 +135,14 @@ class Verifier {
     open_axes_.insert(graph.axes.begin(), graph.axes.end());
     absl::Status status;
     for (const Node& node : graph.nodes) {
-      for (int axis : AxesOf(node)) {
+      for (int axis : UsedAxes(node)) {
         const bool loop = IsAxis(axis) && ir_.axes[static_cast<size_t>(axis)].kind == AxisKind::kLoop;
         if (status.ok() && loop && open_axes_.count(axis) == 0) {
           status = Wrong(graph, node, "uses the axis of a loop outside of it");
         }
       }
       for (int child : node.graphs) {
-        if (status.ok()) status = Walk(GraphOf(child));
+        if (status.ok()) status = Walk(GetGraph(child));
       }
     }
     open_axes_ = axes_before;
@@ -150,7 +150,7 @@ class Verifier {
     return status;
   }
 
-  static std::vector<int> AxesOf(const Node& node) {
+  static std::vector<int> UsedAxes(const Node& node) {
     std::vector<int> axes = node.shape;
     if (node.axis != -1 && node.op != Op::kForLoop) axes.push_back(node.axis);
     return axes;

@@ -14,9 +14,9 @@ namespace {
 using device::DType;
 
 // Returns the results of a graph.
-std::vector<const Node*> ResultsOf(const Graph& graph) {
+std::vector<const Node*> ResultNodes(const Graph& graph) {
   std::vector<const Node*> results;
-  for (NodeRef ref : UsesOf(graph.nodes.back())) results.push_back(&graph.at(ref));
+  for (NodeRef ref : CollectUses(graph.nodes.back())) results.push_back(&graph.at(ref));
   return results;
 }
 
@@ -35,13 +35,13 @@ class FlowChecker {
   std::string Check() const { return node_.op == Op::kGetItem ? CheckGetItem() : CheckCall(); }
 
  private:
-  const Graph& GraphOf(int id) const { return ir_.graphs[static_cast<size_t>(id)]; }
+  const Graph& GetGraph(int id) const { return ir_.graphs[static_cast<size_t>(id)]; }
 
   std::string CheckGetItem() const {
     const NodeRef* ref = node_.args.empty() ? nullptr : AsRef(node_.args[0]);
     if (ref == nullptr || !IsControlFlow(graph_.at(*ref).op))
       return "reads a result of a node that is not control flow";
-    const std::vector<const Node*> results = ResultsOf(GraphOf(graph_.at(*ref).graphs.back()));
+    const std::vector<const Node*> results = ResultNodes(GetGraph(graph_.at(*ref).graphs.back()));
     if (node_.item < 0 || static_cast<size_t>(node_.item) >= results.size()) {
       return "reads a result that does not exist";
     }
@@ -84,8 +84,8 @@ class FlowChecker {
     if (loops) Take(1, true, &passed);
     if (!passed.well_formed) return "has no list of arguments";
     for (size_t i = 0; i < kinds.size(); ++i) {
-      if (GraphOf(node_.graphs[i]).kind != kinds[i]) return "has a child graph of another kind";
-      if (!SameTypes(Placeholders(GraphOf(node_.graphs[i])), passed.arguments)) {
+      if (GetGraph(node_.graphs[i]).kind != kinds[i]) return "has a child graph of another kind";
+      if (!SameTypes(Placeholders(GetGraph(node_.graphs[i])), passed.arguments)) {
         return "passes values that do not match the child graph's placeholders";
       }
     }
@@ -108,8 +108,8 @@ class FlowChecker {
   }
 
   std::string CheckResults(const Passed& passed) const {
-    const std::vector<const Node*> first = ResultsOf(GraphOf(node_.graphs.front()));
-    const std::vector<const Node*> last = ResultsOf(GraphOf(node_.graphs.back()));
+    const std::vector<const Node*> first = ResultNodes(GetGraph(node_.graphs.front()));
+    const std::vector<const Node*> last = ResultNodes(GetGraph(node_.graphs.back()));
     if (node_.op == Op::kIf) {
       const NodeRef* condition = AsRef(node_.args[0]);
       if (condition == nullptr || !IsBoolScalar(graph_.at(*condition)))
@@ -124,7 +124,7 @@ class FlowChecker {
     const AxisKind kind = node_.op == Op::kForLoop ? AxisKind::kLoop : AxisKind::kReduction;
     if (node_.axis == -1 || ir_.axes[static_cast<size_t>(node_.axis)].kind != kind)
       return "loops along an axis of the wrong kind";
-    if (GraphOf(node_.graphs[0]).axes != std::vector<int>{node_.axis}) return "has a body that walks another axis";
+    if (GetGraph(node_.graphs[0]).axes != std::vector<int>{node_.axis}) return "has a body that walks another axis";
     return CheckEnd();
   }
 

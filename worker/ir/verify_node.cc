@@ -52,8 +52,8 @@ class NodeChecker {
   static bool Exists(int index, size_t count) { return index >= 0 && static_cast<size_t>(index) < count; }
 
   // Returns the value that an argument names, or nullptr if it names none.
-  const Node* ValueAt(size_t arg) const { return arg < node_.args.size() ? ValueOf(node_.args[arg]) : nullptr; }
-  const Node* ValueOf(const Arg& arg) const {
+  const Node* ValueAt(size_t arg) const { return arg < node_.args.size() ? FindValue(node_.args[arg]) : nullptr; }
+  const Node* FindValue(const Arg& arg) const {
     const NodeRef* ref = AsRef(arg);
     return ref != nullptr && graph_.at(*ref).dtype.has_value() ? &graph_.at(*ref) : nullptr;
   }
@@ -61,8 +61,8 @@ class NodeChecker {
   std::string CheckOutput() const {
     const Arg::List* results = node_.args.size() == 1 ? AsList(node_.args[0]) : nullptr;
     if (results == nullptr) return "has no list of results";
-    const bool values =
-        std::all_of(results->begin(), results->end(), [this](const Arg& result) { return ValueOf(result) != nullptr; });
+    const bool values = std::all_of(results->begin(), results->end(),
+                                    [this](const Arg& result) { return FindValue(result) != nullptr; });
     return values ? "" : "has a result without a value";
   }
 
@@ -139,7 +139,7 @@ class NodeChecker {
   }
 
   std::string CheckPointwise() const {
-    if (static_cast<int>(node_.args.size()) != ArityOf(node_.op) || !node_.dtype)
+    if (static_cast<int>(node_.args.size()) != Arity(node_.op) || !node_.dtype)
       return "has a wrong number of arguments";
     std::vector<int> shape;
     const Node* first_value = nullptr;

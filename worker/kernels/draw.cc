@@ -19,7 +19,7 @@ double Uniform(std::mt19937_64& random) { return std::ldexp(static_cast<double>(
 
 }  // namespace
 
-DrawRange RangeOf(const LibraryKernel& kernel, size_t argument, const Problem& problem) {
+DrawRange ArgumentRange(const LibraryKernel& kernel, size_t argument, const Problem& problem) {
   const std::string& indexes = kernel.tensors[argument].indexes;
   if (!indexes.empty()) return {.low = 0, .high = static_cast<double>(problem.size(indexes))};
   const DType dtype = problem.tensors[argument].dtype;
@@ -43,7 +43,7 @@ Case MakeCase(const LibraryKernel& kernel, Problem problem, uint64_t seed) {
   for (size_t i = 0; i < kernel.tensors.size(); ++i) {
     const TensorSpec& spec = made.problem.tensors[i];
     ir::HostArray array{.dtype = spec.dtype, .sizes = spec.sizes, .strides = ir::RowMajorStrides(spec.sizes)};
-    array.data = Draw(spec.dtype, RangeOf(kernel, i, made.problem), spec.elements(), random);
+    array.data = Draw(spec.dtype, ArgumentRange(kernel, i, made.problem), spec.elements(), random);
     made.tensors.emplace(kernel.tensors[i].name, std::move(array));
   }
   return made;

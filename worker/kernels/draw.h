@@ -20,7 +20,7 @@ struct DrawRange {
 };
 
 // Returns the range of the values of the kernel's tensor argument at this position.
-DrawRange RangeOf(const LibraryKernel& kernel, size_t argument, const Problem& problem);
+DrawRange ArgumentRange(const LibraryKernel& kernel, size_t argument, const Problem& problem);
 
 // Draws the values of `elements` elements; advances `random` by one number for each element.
 std::vector<double> Draw(device::DType dtype, const DrawRange& range, int64_t elements, std::mt19937_64& random);

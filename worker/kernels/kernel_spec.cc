@@ -13,19 +13,19 @@ using runtime::Arguments;
 using runtime::KernelSpec;
 using runtime::ParameterKind;
 
-Argument NumberOf(const NumberArgument& number, double value) {
+Argument MakeNumber(const NumberArgument& number, double value) {
   return number.is_flag ? Argument(value != 0) : Argument(value);
 }
 
 }  // namespace
 
-KernelSpec SpecOf(const LibraryKernel& kernel) {
+KernelSpec MakeKernelSpec(const LibraryKernel& kernel) {
   KernelSpec spec = {.name = kernel.name, .body = kernel.body, .source = std::string(SourceText(kernel.name))};
   for (const TensorArgument& tensor : kernel.tensors) spec.parameters.push_back({.name = tensor.name});
   for (const NumberArgument& number : kernel.numbers) {
     spec.parameters.push_back({.name = number.name,
                                .kind = number.is_flag ? ParameterKind::kConstexpr : ParameterKind::kScalar,
-                               .default_value = NumberOf(number, number.default_value)});
+                               .default_value = MakeNumber(number, number.default_value)});
   }
   return spec;
 }
@@ -38,7 +38,7 @@ absl::StatusOr<Arguments> ArgumentsOn(const std::shared_ptr<device::Device>& dev
     arguments.emplace_back(std::move(copied));
   }
   for (const NumberArgument& number : kernel.numbers) {
-    arguments.push_back(NumberOf(number, made.number(number.name)));
+    arguments.push_back(MakeNumber(number, made.number(number.name)));
   }
   return arguments;
 }

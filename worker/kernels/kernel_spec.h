@@ -13,7 +13,7 @@ namespace telemetry::worker::kernels {
 
 // Returns a library kernel as an argument of Kernel::Create: its tensors, then its numbers with their defaults. The
 // caller adds settings and configs.
-runtime::KernelSpec SpecOf(const LibraryKernel& kernel);
+runtime::KernelSpec MakeKernelSpec(const LibraryKernel& kernel);
 
 // Returns the arguments of a case after copying its tensors, with their strides, to the device. Returns the device's
 // errors.

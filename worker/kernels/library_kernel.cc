@@ -18,7 +18,7 @@ Problem MakeProblem(const LibraryKernel& kernel, device::DType dtype, const Size
 
 Problem DefaultProblem(const LibraryKernel& kernel) { return MakeProblem(kernel, kernel.default_dtype); }
 
-Cost CostOf(const LibraryKernel& kernel, const Problem& problem, absl::Span<const TensorSpec> outputs) {
+Cost ComputeCost(const LibraryKernel& kernel, const Problem& problem, absl::Span<const TensorSpec> outputs) {
   Cost cost = {.flops = kernel.flops(problem)};
   for (const TensorSpec& tensor : problem.tensors) cost.bytes += static_cast<double>(tensor.bytes());
   for (const TensorSpec& tensor : outputs) cost.bytes += static_cast<double>(tensor.bytes());

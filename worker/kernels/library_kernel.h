@@ -74,7 +74,7 @@ struct Cost {
   double bytes = 0;
 };
 
-// Returns the work of one launch. `outputs` are the outputs of this problem (OutputsOf, or those of the reference).
-Cost CostOf(const LibraryKernel& kernel, const Problem& problem, absl::Span<const TensorSpec> outputs);
+// Returns the work of one launch. `outputs` are the outputs of this problem (ListOutputs, or those of the reference).
+Cost ComputeCost(const LibraryKernel& kernel, const Problem& problem, absl::Span<const TensorSpec> outputs);
 
 }  // namespace telemetry::worker::kernels

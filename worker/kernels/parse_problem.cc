@@ -95,7 +95,7 @@ absl::Status ReadNumber(const NumberArgument& number, const std::string& argumen
   return absl::OkStatus();
 }
 
-std::string NamesOf(const LibraryKernel& kernel) {
+std::string ArgumentNames(const LibraryKernel& kernel) {
   std::vector<std::string> names;
   for (const TensorArgument& tensor : kernel.tensors) names.push_back(tensor.name);
   for (const NumberArgument& number : kernel.numbers) names.push_back(number.name);
@@ -111,7 +111,7 @@ absl::Status ReadArgument(const LibraryKernel& kernel, const std::string& argume
     if (number.name == parts.first) return ReadNumber(number, argument, parts.second, given);
   }
   return Refuse(argument,
-                absl::StrCat(kernel.name, " has no argument \"", parts.first, "\"; it has: ", NamesOf(kernel)));
+                absl::StrCat(kernel.name, " has no argument \"", parts.first, "\"; it has: ", ArgumentNames(kernel)));
 }
 
 }  // namespace

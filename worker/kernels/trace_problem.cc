@@ -6,7 +6,7 @@
 namespace telemetry::worker::kernels {
 namespace {
 
-ir::HostTensor HostTensorOf(const TensorSpec& spec, const std::vector<int64_t>& strides, int position) {
+ir::HostTensor MakeHostTensor(const TensorSpec& spec, const std::vector<int64_t>& strides, int position) {
   ir::HostTensor tensor = {.name = spec.name, .dtype = spec.dtype};
   for (size_t i = 0; i < spec.sizes.size(); ++i) {
     tensor.sizes.push_back({.text = std::to_string(spec.sizes[i]),
@@ -29,7 +29,7 @@ absl::StatusOr<ir::DeviceIr> TraceProblem(const LibraryKernel& kernel, const Pro
   for (size_t i = 0; i < problem.tensors.size(); ++i) {
     const TensorSpec& spec = problem.tensors[i];
     inputs.tensors.push_back(
-        HostTensorOf(spec, strides.empty() ? ir::RowMajorStrides(spec.sizes) : strides[i], static_cast<int>(i)));
+        MakeHostTensor(spec, strides.empty() ? ir::RowMajorStrides(spec.sizes) : strides[i], static_cast<int>(i)));
   }
   for (const NumberArgument& number : kernel.numbers) {
     if (number.is_flag) {
@@ -44,7 +44,7 @@ absl::StatusOr<ir::DeviceIr> TraceProblem(const LibraryKernel& kernel, const Pro
   return trace.Finish();
 }
 
-std::vector<TensorSpec> OutputsOf(const ir::DeviceIr& device_ir) {
+std::vector<TensorSpec> ListOutputs(const ir::DeviceIr& device_ir) {
   std::vector<TensorSpec> outputs;
   for (const ir::HostTensor& tensor : device_ir.tensors) {
     if (!tensor.is_output) continue;

@@ -17,6 +17,6 @@ absl::StatusOr<ir::DeviceIr> TraceProblem(const LibraryKernel& kernel, const Pro
                                           absl::Span<const std::vector<int64_t>> strides = {});
 
 // Returns the outputs that a traced kernel writes, with their sizes.
-std::vector<TensorSpec> OutputsOf(const ir::DeviceIr& device_ir);
+std::vector<TensorSpec> ListOutputs(const ir::DeviceIr& device_ir);
 
 }  // namespace telemetry::worker::kernels

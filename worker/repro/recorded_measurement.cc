@@ -31,7 +31,7 @@ absl::StatusOr<v1::RunSummary> FindRun(client::DatasetClient& collector, const s
 // The preference among rows; a greater rank is preferred. Rows of an unknown stage count as search rows.
 enum class Rank { kNoTime, kGivenUp, kSearch, kFinal };
 
-Rank RankOf(const v1::Measurement& row, const v1::ExportRows& page) {
+Rank ComputeRank(const v1::Measurement& row, const v1::ExportRows& page) {
   if (row.status() != "ok" || !row.has_perf_ms()) return Rank::kNoTime;
   for (const v1::MeasurementDetail& detail : page.details()) {
     if (detail.seq() != row.seq()) continue;
@@ -53,7 +53,7 @@ class Reader {
     if (item.has_attempt()) attempt_ = item.attempt().attempt();
     for (const v1::Measurement& row : item.rows().measurements()) {
       if (row.config_id() != found_.config_id) continue;
-      const Rank rank = RankOf(row, item.rows());
+      const Rank rank = ComputeRank(row, item.rows());
       if (has_row_ && !IsBetter(row, rank)) continue;
       has_row_ = true;
       rank_ = rank;

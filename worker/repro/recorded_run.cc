@@ -80,7 +80,7 @@ absl::Status ReadSettings(const v1::Run& run, RecordedRun* read) {
       named.emplace_back(name, value.kind == Json::Kind::kString ? value.text : record::ToJson(value));
     }
   }
-  absl::StatusOr<runtime::Settings> settings = runtime::SettingsOf(named);
+  absl::StatusOr<runtime::Settings> settings = runtime::MakeSettings(named);
   if (!settings.ok()) return NotUnderstood("settings", Cat(settings.status().message()));
   read->settings = *settings;
   return absl::OkStatus();

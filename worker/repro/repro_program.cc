@@ -35,8 +35,8 @@ std::string DeviceText(const v1::Attempt& attempt, std::string_view name) {
   return member == nullptr ? "" : member->text;
 }
 
-absl::StatusOr<codegen::Target> TargetOf(const RecordedMeasurement& measured, const RecordedRun& run,
-                                         std::vector<std::string>* notices) {
+absl::StatusOr<codegen::Target> MakeTarget(const RecordedMeasurement& measured, const RecordedRun& run,
+                                           std::vector<std::string>* notices) {
   // The config ran on the device, so its limits need not be checked again.
   codegen::Target target = {.max_threads_per_block = 1 << 20, .shared_bytes_per_block = size_t{1} << 30};
   std::string architecture = DeviceText(measured.attempt, "architecture");
@@ -90,11 +90,11 @@ std::string CppCommand(const wrapper::Plan& plan, const wrapper::program::Progra
 
 }  // namespace
 
-absl::StatusOr<ReproProgram> ProgramOf(const RecordedMeasurement& measured, ProgramLanguage language,
-                                       const std::string& path) {
+absl::StatusOr<ReproProgram> MakeReproProgram(const RecordedMeasurement& measured, ProgramLanguage language,
+                                              const std::string& path) {
   ASSIGN_OR_RETURN(RecordedRun run, ReadRun(measured.run));
   ReproProgram program = {.notices = std::move(run.notices)};
-  ASSIGN_OR_RETURN(codegen::Target target, TargetOf(measured, run, &program.notices));
+  ASSIGN_OR_RETURN(codegen::Target target, MakeTarget(measured, run, &program.notices));
   ASSIGN_OR_RETURN(wrapper::Plan plan, wrapper::PlanOfLaunch(*run.kernel, run.problem, measured.config));
 
   wrapper::program::ProgramOptions options = {

@@ -22,7 +22,7 @@ struct ReproProgram {
 // Returns the program of a measurement, for the device that it was measured on and with the same inputs. `path` is the
 // future path of the program; empty: a file in the current folder, such as "softmax_0123456789abcdef.cpp". Returns the
 // errors of ReadRun, PlanOfLaunch, and CppProgram or PythonProgram.
-absl::StatusOr<ReproProgram> ProgramOf(const RecordedMeasurement& measured, ProgramLanguage language,
-                                       const std::string& path = "");
+absl::StatusOr<ReproProgram> MakeReproProgram(const RecordedMeasurement& measured, ProgramLanguage language,
+                                              const std::string& path = "");
 
 }  // namespace telemetry::worker::repro

@@ -21,7 +21,7 @@ namespace {
 
 absl::StatusOr<ir::DeviceIr> TraceKernel(const KernelDefinition& definition, const Leaves& leaves,
                                          absl::Span<const Argument> arguments) {
-  ASSIGN_OR_RETURN(LeafNames names, LeafNamesOf(definition.signature, arguments));
+  ASSIGN_OR_RETURN(LeafNames names, NameLeaves(definition.signature, arguments));
   ASSIGN_OR_RETURN(ir::TraceInputs inputs, MakeTraceInputs(definition.name, names, leaves, definition.settings));
   ir::Trace trace(std::move(inputs));
   // The trace keeps the first error with its location. Later errors are often only consequences of it.
@@ -33,7 +33,7 @@ absl::StatusOr<ir::DeviceIr> TraceKernel(const KernelDefinition& definition, con
   return ir;
 }
 
-codegen::Target TargetOf(const Device& device, const Settings& settings) {
+codegen::Target MakeTarget(const Device& device, const Settings& settings) {
   codegen::Target target = codegen::Target::For(device.properties());
   target.compute_units = std::max(1, target.compute_units - settings.persistent_reserved_sms);
   return target;
@@ -52,7 +52,7 @@ absl::StatusOr<std::shared_ptr<BoundKernel>> BoundKernel::Create(std::shared_ptr
                                                                  std::string key, absl::Span<const Argument> arguments,
                                                                  std::shared_ptr<Device> device,
                                                                  std::shared_ptr<CompileCache> cache) {
-  const Leaves leaves = LeavesOf(definition->signature, arguments);
+  const Leaves leaves = CollectLeaves(definition->signature, arguments);
   if (device != nullptr) {
     RETURN_IF_ERROR(CheckDevices(leaves, *device));
   }
@@ -72,7 +72,7 @@ BoundKernel::BoundKernel(std::shared_ptr<const KernelDefinition> definition, std
       ir_(std::move(ir)),
       contract_(std::move(contract)),
       config_space_(device == nullptr ? codegen::ConfigSpaceFor(ir_)
-                                      : codegen::ConfigSpaceFor(ir_, TargetOf(*device, definition_->settings))),
+                                      : codegen::ConfigSpaceFor(ir_, MakeTarget(*device, definition_->settings))),
       device_(std::move(device)),
       cache_(std::move(cache)) {
   for (const ir::HostTensor& tensor : ir_.tensors) {
@@ -87,7 +87,7 @@ absl::StatusOr<codegen::GeneratedKernel> BoundKernel::Generate(const codegen::Co
   ASSIGN_OR_RETURN(codegen::Config complete, config_space_.Normalize(config));
   const codegen::GenerateOptions options{.allow_tf32 = definition_->settings.dot_precision == DotPrecision::kTf32,
                                          .fast_math = definition_->settings.fast_math};
-  return codegen::emit::Generate(ir_, complete, TargetOf(*device_, definition_->settings), options);
+  return codegen::emit::Generate(ir_, complete, MakeTarget(*device_, definition_->settings), options);
 }
 
 absl::StatusOr<std::string> BoundKernel::ToSource(const codegen::Config& config) const {

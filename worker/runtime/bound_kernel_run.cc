@@ -67,7 +67,7 @@ absl::StatusOr<Leaves> BoundKernel::CheckedLeaves(absl::Span<const Argument> arg
                                           record::Counted(definition_->signature.parameters().size(), "argument"),
                                           ", not ", arguments.size(), "; Kernel::Normalize fills in defaults"));
   }
-  Leaves leaves = LeavesOf(definition_->signature, arguments);
+  Leaves leaves = CollectLeaves(definition_->signature, arguments);
   RETURN_IF_ERROR(contract_.Check(leaves));
   return leaves;
 }
@@ -79,7 +79,8 @@ absl::StatusOr<std::vector<Tensor>> BoundKernel::AllocateOutputs(const Leaves& l
   std::vector<Tensor> outputs;
   outputs.reserve(output_tensors_.size());
   for (const ir::HostTensor* tensor : output_tensors_) {
-    ASSIGN_OR_RETURN(Tensor output, AllocateTensor(device_, tensor->dtype, CallContract::SizesOf(*tensor, leaves)));
+    ASSIGN_OR_RETURN(Tensor output,
+                     AllocateTensor(device_, tensor->dtype, CallContract::ComputeSizes(*tensor, leaves)));
     outputs.push_back(std::move(output));
   }
   return outputs;
@@ -98,7 +99,7 @@ absl::Status BoundKernel::CheckOutputs(const Leaves& leaves, absl::Span<const Te
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Tensor& output = outputs[i];
     const ir::HostTensor& wanted = *output_tensors_[i];
-    const Dimensions sizes = CallContract::SizesOf(wanted, leaves);
+    const Dimensions sizes = CallContract::ComputeSizes(wanted, leaves);
     const bool fits = output.dtype == wanted.dtype && output.sizes == sizes && output.strides == DenseStrides(sizes) &&
                       output.device == device_ && output.buffer != nullptr &&
                       output.buffer->size_bytes() >= static_cast<size_t>(output.span()) * SizeOf(output.dtype);

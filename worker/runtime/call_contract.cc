@@ -33,14 +33,14 @@ bool SameBuckets(const Dimensions& a, const Dimensions& b) {
                     [](int64_t one, int64_t other) { return Bucket(one) == Bucket(other); });
 }
 
-int TensorOf(const ir::Graph& graph, const ir::Node& node) {
+int AccessedTensor(const ir::Graph& graph, const ir::Node& node) {
   const auto* ref = node.args.empty() ? nullptr : std::get_if<ir::NodeRef>(&node.args[0].value);
   return ref == nullptr ? -1 : graph.at(*ref).tensor;
 }
 
 }  // namespace
 
-int64_t ValueOf(const ir::Size& size, const Leaves& leaves) {
+int64_t EvaluateSize(const ir::Size& size, const Leaves& leaves) {
   if (size.is_static || size.tensor < 0) return size.value;
   return leaves.tensors[static_cast<size_t>(size.tensor)]->sizes[static_cast<size_t>(size.dimension)];
 }
@@ -65,9 +65,9 @@ void CallContract::AddGuards(const ir::DeviceIr& ir) {
   for (const ir::Graph& graph : ir.graphs) {
     for (const ir::Node& node : graph.nodes) {
       if (node.op != ir::Op::kLoad && node.op != ir::Op::kStore) continue;
-      const int tensor = TensorOf(graph, node);
+      const int tensor = AccessedTensor(graph, node);
       if (tensor < 0) continue;
-      const std::vector<ir::Index> indices = ir::IndicesOf(graph, node);
+      const std::vector<ir::Index> indices = ir::ReadIndices(graph, node);
       for (size_t dimension = 0; dimension < indices.size(); ++dimension) {
         const int axis = indices[dimension].axis;
         if (indices[dimension].kind != ir::Index::Kind::kAxis || !seen.emplace(tensor, dimension, axis).second)
@@ -131,8 +131,8 @@ absl::Status CallContract::CheckExtents(const Leaves& leaves) const {
     RETURN_IF_ERROR(CheckTensor(*tensor));
   }
   for (const Guard& guard : guards_) {
-    const int64_t size = ValueOf(guard.size, leaves);
-    const int64_t extent = ValueOf(guard.extent, leaves);
+    const int64_t size = EvaluateSize(guard.size, leaves);
+    const int64_t extent = EvaluateSize(guard.extent, leaves);
     if (size >= extent) continue;
     return Differs(guard.tensor,
                    Cat("has ", size, " elements along dimension ", guard.dimension, ", where ", extent, " are read"));
@@ -140,9 +140,9 @@ absl::Status CallContract::CheckExtents(const Leaves& leaves) const {
   return absl::OkStatus();
 }
 
-Dimensions CallContract::SizesOf(const ir::HostTensor& tensor, const Leaves& leaves) {
+Dimensions CallContract::ComputeSizes(const ir::HostTensor& tensor, const Leaves& leaves) {
   Dimensions sizes;
-  for (const ir::Size& size : tensor.sizes) sizes.push_back(ValueOf(size, leaves));
+  for (const ir::Size& size : tensor.sizes) sizes.push_back(EvaluateSize(size, leaves));
   return sizes;
 }
 

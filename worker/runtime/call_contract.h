@@ -27,7 +27,7 @@ class CallContract {
   absl::Status CheckExtents(const Leaves& leaves) const;
 
   // Returns the sizes of an output for these arguments.
-  static Dimensions SizesOf(const ir::HostTensor& tensor, const Leaves& leaves);
+  static Dimensions ComputeSizes(const ir::HostTensor& tensor, const Leaves& leaves);
 
   const ExtraKeys& extra_keys() const { return extra_keys_; }
 
@@ -56,6 +56,6 @@ class CallContract {
 };
 
 // Returns the value of a size for these arguments.
-int64_t ValueOf(const ir::Size& size, const Leaves& leaves);
+int64_t EvaluateSize(const ir::Size& size, const Leaves& leaves);
 
 }  // namespace telemetry::worker::runtime

@@ -21,7 +21,7 @@ device::FunctionAttributes CompiledKernel::attributes() const {
   return function_->function->attributes();
 }
 
-int64_t CompiledKernel::GridOf(const Leaves& leaves) {
+int64_t CompiledKernel::ComputeGrid(const Leaves& leaves) {
   if (has_static_grid_) return static_grid_;
   SetSizes(leaves, &sized_tensors_);
   return generated_.GridSize(sized_tensors_);
@@ -32,7 +32,7 @@ absl::Status CompiledKernel::Launch(const Leaves& leaves, absl::Span<const Tenso
   RETURN_IF_ERROR(BuildLaunchArguments(generated_, leaves, outputs, &arguments));
   const absl::MutexLock lock(&function_->mutex);
   const device::LaunchShape shape{
-      .grid = GridOf(leaves), .threads = generated_.threads, .shared_bytes = generated_.shared_bytes};
+      .grid = ComputeGrid(leaves), .threads = generated_.threads, .shared_bytes = generated_.shared_bytes};
   return function_->function->Launch(shape, arguments);
 }
 

@@ -28,7 +28,7 @@ class CompiledKernel {
   device::FunctionAttributes attributes() const;
 
  private:
-  int64_t GridOf(const Leaves& leaves) ABSL_EXCLUSIVE_LOCKS_REQUIRED(function_->mutex);
+  int64_t ComputeGrid(const Leaves& leaves) ABSL_EXCLUSIVE_LOCKS_REQUIRED(function_->mutex);
 
   const codegen::GeneratedKernel generated_;
   const std::shared_ptr<LoadedFunction> function_;

@@ -72,7 +72,7 @@ absl::StatusOr<Kernel::Call> Kernel::Prepare(absl::Span<const Argument> position
   // Reused by later calls, so that a call of a known kernel allocates nothing.
   static thread_local std::string key;
   RETURN_IF_ERROR(WriteSpecializationKey(signature, call.arguments, definition_->settings.static_shapes, &key));
-  call.leaves = LeavesOf(signature, call.arguments);
+  call.leaves = CollectLeaves(signature, call.arguments);
   ASSIGN_OR_RETURN(std::shared_ptr<BoundKernel> bound, FindOrTrace(call.arguments, call.leaves, key));
   call.bound = std::move(bound);
   return call;

@@ -28,12 +28,12 @@ absl::Status CheckGivenOnce(const KernelSpec& spec) {
 
 absl::StatusOr<Settings> SettingsIn(const KernelSpec& spec) {
   if (spec.settings.has_value()) return *spec.settings;
-  absl::StatusOr<Settings> settings = SettingsOf(spec.named_settings);
+  absl::StatusOr<Settings> settings = MakeSettings(spec.named_settings);
   if (settings.ok()) return settings;
   return absl::InvalidArgumentError(Cat("kernel '", spec.name, "': ", settings.status().message()));
 }
 
-KernelBodyOfArguments BodyOf(KernelSpec* spec) {
+KernelBodyOfArguments TakeBody(KernelSpec* spec) {
   if (spec->body == nullptr) return std::move(spec->body_of_arguments);
   return [body = std::move(spec->body)](ir::Trace& trace, absl::Span<const Argument>) { return body(trace); };
 }
@@ -45,7 +45,7 @@ absl::StatusOr<std::shared_ptr<const KernelDefinition>> Define(KernelSpec spec) 
   RETURN_IF_ERROR(CheckGivenOnce(spec));
   ASSIGN_OR_RETURN(Settings settings, SettingsIn(spec));
   ASSIGN_OR_RETURN(Signature signature, Signature::Create(spec.name, std::move(spec.parameters)));
-  KernelBodyOfArguments body = BodyOf(&spec);
+  KernelBodyOfArguments body = TakeBody(&spec);
   if (spec.config.has_value()) spec.configs.push_back(*std::move(spec.config));
   return std::make_shared<const KernelDefinition>(KernelDefinition{.name = std::move(spec.name),
                                                                    .signature = std::move(signature),

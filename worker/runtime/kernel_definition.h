@@ -55,7 +55,7 @@ struct KernelDefinition {
 
 // Validates a spec. INVALID_ARGUMENT: the name is not an identifier or is reserved, Signature::Create rejects the
 // signature, there is no body or two, both `config` and `configs` are set, settings are given in both ways, or
-// SettingsOf rejects a named setting.
+// MakeSettings rejects a named setting.
 absl::StatusOr<std::shared_ptr<const KernelDefinition>> Define(KernelSpec spec);
 
 }  // namespace telemetry::worker::runtime

@@ -47,7 +47,7 @@ absl::Status BuildLaunchArguments(const codegen::GeneratedKernel& generated, con
 
 void SetSizes(const Leaves& leaves, std::vector<ir::HostTensor>* tensors) {
   for (ir::HostTensor& tensor : *tensors) {
-    for (ir::Size& size : tensor.sizes) size.value = ValueOf(size, leaves);
+    for (ir::Size& size : tensor.sizes) size.value = EvaluateSize(size, leaves);
   }
 }
 

@@ -18,7 +18,7 @@ using record::Cat;
 namespace {
 
 // Returns the items of a list or tuple; null for any other argument, and if there are no items.
-const Arguments* SequenceOf(const Argument& argument) {
+const Arguments* AsSequence(const Argument& argument) {
   if (const List* list = argument.As<List>()) return list->items.get();
   const Tuple* tuple = argument.As<Tuple>();
   return tuple == nullptr ? nullptr : tuple->items.get();
@@ -35,7 +35,7 @@ void Descend(const Argument& argument, const OnLeaf& on_leaf, const OnItem& on_i
     if (named == nullptr) return;
     for (const auto& [name, value] : *named) on_item(value, std::string_view(name));
   };
-  if (const Arguments* sequence = SequenceOf(argument)) {
+  if (const Arguments* sequence = AsSequence(argument)) {
     items(sequence);
   } else if (const Map* map = argument.As<Map>()) {
     entries(map->entries.get());
@@ -100,7 +100,7 @@ const std::shared_ptr<Device>* FirstDevice(const Argument& argument) {
 
 }  // namespace
 
-Leaves LeavesOf(const Signature& signature, absl::Span<const Argument> arguments) {
+Leaves CollectLeaves(const Signature& signature, absl::Span<const Argument> arguments) {
   Leaves leaves;
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (signature.parameters()[i].kind == ParameterKind::kConstexpr) {
@@ -112,7 +112,7 @@ Leaves LeavesOf(const Signature& signature, absl::Span<const Argument> arguments
   return leaves;
 }
 
-absl::StatusOr<LeafNames> LeafNamesOf(const Signature& signature, absl::Span<const Argument> arguments) {
+absl::StatusOr<LeafNames> NameLeaves(const Signature& signature, absl::Span<const Argument> arguments) {
   LeafNames names;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const Parameter& parameter = signature.parameters()[i];

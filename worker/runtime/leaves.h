@@ -24,7 +24,7 @@ struct Leaves {
   Pointers<Argument> constants;  // all other values, which are fixed when the kernel is traced
 };
 
-Leaves LeavesOf(const Signature& signature, absl::Span<const Argument> arguments);
+Leaves CollectLeaves(const Signature& signature, absl::Span<const Argument> arguments);
 
 // The name of each leaf in the traced function and in the code: the name of its parameter, followed for nested values
 // by the path, joined with underscores: "xs_0", "options_scale".
@@ -35,7 +35,7 @@ struct LeafNames {
 };
 
 // INVALID_ARGUMENT: two leaves have the same name, or a name is reserved (reserved_names.h).
-absl::StatusOr<LeafNames> LeafNamesOf(const Signature& signature, absl::Span<const Argument> arguments);
+absl::StatusOr<LeafNames> NameLeaves(const Signature& signature, absl::Span<const Argument> arguments);
 
 // Returns the device of the first tensor on a device, or the first device, in the arguments, depth first.
 // INVALID_ARGUMENT: there is none.

@@ -103,7 +103,7 @@ record::Json IndexDTypeJson(IndexDType index_dtype) {
 
 }  // namespace
 
-absl::StatusOr<Settings> SettingsOf(const std::vector<NamedSetting>& named) {
+absl::StatusOr<Settings> MakeSettings(const std::vector<NamedSetting>& named) {
   Settings settings;
   std::set<std::string_view> seen;
   for (const auto& [name, text] : named) {

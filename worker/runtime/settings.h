@@ -45,7 +45,7 @@ using NamedSetting = std::pair<std::string, std::string>;
 
 // Returns the defaults with these changes. INVALID_ARGUMENT: an unknown name, a repeated name, or an invalid value; the
 // message lists the valid ones.
-absl::StatusOr<Settings> SettingsOf(const std::vector<NamedSetting>& named);
+absl::StatusOr<Settings> MakeSettings(const std::vector<NamedSetting>& named);
 
 // Returns the settings as sidecars contain them: an object of Helion's names and values, from which ids are computed
 // (record::SettingsSignature, record::RunIdHelion). "backend" is the device's: "cuda" or "opencl".

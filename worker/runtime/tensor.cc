@@ -17,7 +17,7 @@ using record::Cat;
 namespace {
 
 // Returns a host array with this tensor's layout and without elements.
-ir::HostArray LayoutOf(const Tensor& tensor) {
+ir::HostArray MakeLayoutArray(const Tensor& tensor) {
   ir::HostArray array;
   array.dtype = tensor.dtype;
   array.sizes.assign(tensor.sizes.begin(), tensor.sizes.end());
@@ -101,7 +101,7 @@ absl::StatusOr<ir::HostArray> ToHost(const Tensor& tensor) {
   if (tensor.device == nullptr || tensor.buffer == nullptr) {
     return absl::FailedPreconditionError(Cat("no memory for ", tensor.ToString()));
   }
-  ir::HostArray array = LayoutOf(tensor);
+  ir::HostArray array = MakeLayoutArray(tensor);
   std::vector<std::byte> bytes(static_cast<size_t>(tensor.span()) * SizeOf(tensor.dtype));
   if (!bytes.empty()) {
     RETURN_IF_ERROR(tensor.device->Download(tensor.buffer.get(), 0, absl::MakeSpan(bytes)));

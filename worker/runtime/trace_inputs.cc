@@ -30,7 +30,7 @@ class SizeMaker {
   int symbols_ = 0;
 };
 
-ir::HostTensor HostTensorOf(const std::string& name, const Tensor& tensor, int index, SizeMaker* maker) {
+ir::HostTensor MakeHostTensor(const std::string& name, const Tensor& tensor, int index, SizeMaker* maker) {
   ir::HostTensor host{.name = name, .dtype = tensor.dtype};
   for (size_t i = 0; i < tensor.sizes.size(); ++i) {
     host.sizes.push_back(maker->OfSize(tensor.sizes[i], index, static_cast<int>(i)));
@@ -66,7 +66,7 @@ absl::StatusOr<ir::TraceInputs> MakeTraceInputs(const std::string& kernel_name, 
     if (!status.ok()) {
       return absl::InvalidArgumentError(record::Cat("argument '", names.tensors[i], "': ", status.message()));
     }
-    inputs.tensors.push_back(HostTensorOf(names.tensors[i], tensor, static_cast<int>(i), &maker));
+    inputs.tensors.push_back(MakeHostTensor(names.tensors[i], tensor, static_cast<int>(i), &maker));
   }
   for (size_t i = 0; i < leaves.scalars.size(); ++i) {
     const bool is_float = leaves.scalars[i]->As<double>() != nullptr;

@@ -30,7 +30,7 @@ Json DeviceJson(const device::DeviceProperties& device) {
   return object;
 }
 
-absl::StatusOr<v1::IrGraph> GraphOf(const BoundKernel& kernel, const v1::Run& run) {
+absl::StatusOr<v1::IrGraph> MakeIrGraph(const BoundKernel& kernel, const v1::Run& run) {
   const Json record = ir::graph_record::ExtractIrGraph(
       kernel.ir(), {.run_id = run.run_id(),
                     .kernel_id = run.kernel_id(),
@@ -48,7 +48,7 @@ recording::AttemptInfo DescribeAttempt(const BoundKernel& kernel, v1::Run run) {
                                  .run = std::move(run),
                                  .environment = recording::Environment(DeviceJson(kernel.device()->properties())),
                                  .started = absl::FromUnixMicros(absl::ToUnixMicros(absl::Now()))};
-  absl::StatusOr<v1::IrGraph> graph = GraphOf(kernel, info.run);
+  absl::StatusOr<v1::IrGraph> graph = MakeIrGraph(kernel, info.run);
   if (graph.ok()) {
     info.ir_graph = *std::move(graph);
   } else {

@@ -22,19 +22,19 @@ using record::Json;
 
 constexpr char kExtension[] = ".json";
 
-std::string TextOf(const Json& object, std::string_view key) {
+std::string MemberText(const Json& object, std::string_view key) {
   const Json* value = object.Find(key);
   return value == nullptr ? "" : value->text;
 }
 
 absl::StatusOr<BestConfig> FromJson(const Json& object) {
-  BestConfig best = {.run_id = TextOf(object, "run_id"),
-                     .kernel_name = TextOf(object, "kernel_name"),
-                     .input_shapes = TextOf(object, "input_shapes"),
-                     .dtypes = TextOf(object, "dtypes"),
-                     .hardware = TextOf(object, "hardware"),
-                     .perf_ms = std::strtod(TextOf(object, "perf_ms").c_str(), nullptr),
-                     .attempt_id = TextOf(object, "attempt_id")};
+  BestConfig best = {.run_id = MemberText(object, "run_id"),
+                     .kernel_name = MemberText(object, "kernel_name"),
+                     .input_shapes = MemberText(object, "input_shapes"),
+                     .dtypes = MemberText(object, "dtypes"),
+                     .hardware = MemberText(object, "hardware"),
+                     .perf_ms = std::strtod(MemberText(object, "perf_ms").c_str(), nullptr),
+                     .attempt_id = MemberText(object, "attempt_id")};
   const Json* config = object.Find("config");
   if (best.run_id.empty() || config == nullptr || config->kind != Json::Kind::kObject || !(best.perf_ms > 0)) {
     return absl::FailedPreconditionError("no run_id, config or perf_ms");

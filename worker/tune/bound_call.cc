@@ -22,7 +22,7 @@ using runtime::BoundKernel;
 using runtime::KernelDefinition;
 using runtime::Leaves;
 
-std::string TextOf(const runtime::Argument& constant) {
+std::string ConstantText(const runtime::Argument& constant) {
   if (const auto* flag = constant.As<bool>()) return *flag ? "true" : "false";
   if (const auto* integer = constant.As<int64_t>()) return Cat(*integer);
   if (const auto* number = constant.As<double>()) return record::FloatRepr(*number);
@@ -34,16 +34,16 @@ std::string TextOf(const runtime::Argument& constant) {
 
 // Returns the kernel's source followed by its constants. Constants are part of the code and therefore of the kernel's
 // identity, and sidecars have no other field for them.
-absl::StatusOr<std::string> SourceOf(const KernelDefinition& definition, const Arguments& arguments,
-                                     const Leaves& leaves) {
+absl::StatusOr<std::string> SourceWithConstants(const KernelDefinition& definition, const Arguments& arguments,
+                                                const Leaves& leaves) {
   if (definition.source.empty()) {
     return absl::FailedPreconditionError(
         Cat("kernel '", definition.name, "' has no source, which identifies its runs; set KernelSpec::source"));
   }
-  ASSIGN_OR_RETURN(const runtime::LeafNames names, runtime::LeafNamesOf(definition.signature, arguments));
+  ASSIGN_OR_RETURN(const runtime::LeafNames names, runtime::NameLeaves(definition.signature, arguments));
   std::string source = definition.source;
   for (size_t i = 0; i < leaves.constants.size(); ++i) {
-    source += Cat("\n// ", names.constants[i], "=", TextOf(*leaves.constants[i]), "\n");
+    source += Cat("\n// ", names.constants[i], "=", ConstantText(*leaves.constants[i]), "\n");
   }
   return source;
 }
@@ -69,8 +69,8 @@ absl::StatusOr<v1::Run> MakeCallRun(const BoundKernel& kernel, const Arguments& 
         Cat("kernel '", kernel.name(), "' is in reference mode: there is nothing to measure"));
   }
   const KernelDefinition& definition = kernel.definition();
-  const Leaves leaves = runtime::LeavesOf(definition.signature, arguments);
-  ASSIGN_OR_RETURN(std::string source, SourceOf(definition, arguments, leaves));
+  const Leaves leaves = runtime::CollectLeaves(definition.signature, arguments);
+  ASSIGN_OR_RETURN(std::string source, SourceWithConstants(definition, arguments, leaves));
   std::vector<std::vector<int64_t>> shapes;
   std::vector<std::string> dtypes;
   for (const runtime::Tensor* tensor : leaves.tensors) {

@@ -10,7 +10,7 @@ namespace telemetry::worker::tune {
 namespace {
 
 // Returns the launch parameters as text. Two configs with equal sources and equal texts launch identically.
-std::string LaunchOf(const codegen::GeneratedKernel& kernel) {
+std::string FormatLaunch(const codegen::GeneratedKernel& kernel) {
   std::string text =
       record::Cat(kernel.threads, " ", kernel.shared_bytes, " ", kernel.persistent_tiles, " ", kernel.cluster_blocks);
   for (const codegen::GeneratedKernel::GridAxis& axis : kernel.grid) text += record::Cat(" ", axis.block);
@@ -26,7 +26,7 @@ absl::StatusOr<std::string> Candidates::Fingerprint(const codegen::Config& confi
     if (is_new) on_passed_over_(config, candidate.status());
     return candidate.status();
   }
-  std::string fingerprint = record::Cat((*candidate)->source_hash, " ", LaunchOf((*candidate)->generated));
+  std::string fingerprint = record::Cat((*candidate)->source_hash, " ", FormatLaunch((*candidate)->generated));
   const bool is_first = fingerprints_.insert(fingerprint).second;
   if (is_new && !is_first) on_passed_over_(config, (*candidate)->source_hash);
   return fingerprint;

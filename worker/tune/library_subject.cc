@@ -29,7 +29,7 @@ using runtime::Settings;
 
 // Returns the kernel's source followed by its flags. Flags are part of the code and therefore of the kernel's identity,
 // and sidecars have no other field for them.
-std::string SourceOf(const LibraryKernel& kernel, const Problem& problem) {
+std::string SourceWithFlags(const LibraryKernel& kernel, const Problem& problem) {
   std::string source(kernels::SourceText(kernel.name));
   for (const kernels::NumberArgument& number : kernel.numbers) {
     if (number.is_flag)
@@ -38,8 +38,8 @@ std::string SourceOf(const LibraryKernel& kernel, const Problem& problem) {
   return source;
 }
 
-absl::StatusOr<measure::ExpectedCall> CallOf(const LibraryKernel& kernel, const Problem& problem,
-                                             const std::shared_ptr<Device>& device, uint64_t seed) {
+absl::StatusOr<measure::ExpectedCall> MakeExpectedCall(const LibraryKernel& kernel, const Problem& problem,
+                                                       const std::shared_ptr<Device>& device, uint64_t seed) {
   const Case made = kernels::MakeCase(kernel, problem, seed);
   ASSIGN_OR_RETURN(Arguments arguments, kernels::ArgumentsOn(device, kernel, made));
   return measure::ExpectedCall{std::move(arguments), kernel.reference(made)};
@@ -49,7 +49,7 @@ absl::StatusOr<measure::MeasureProblem> MakeLibraryProblem(const LibraryKernel& 
                                                            const BoundKernel& bound, uint64_t seed) {
   std::vector<measure::ExpectedCall> calls;
   for (const uint64_t number : {seed, seed + 1}) {
-    ASSIGN_OR_RETURN(measure::ExpectedCall call, CallOf(kernel, problem, bound.device(), number));
+    ASSIGN_OR_RETURN(measure::ExpectedCall call, MakeExpectedCall(kernel, problem, bound.device(), number));
     calls.push_back(std::move(call));
   }
   const auto tolerance = [&](std::string_view /*name*/, device::DType dtype) {
@@ -69,7 +69,7 @@ v1::Run MakeLibraryRun(const LibraryKernel& kernel, const Problem& problem, cons
     dtypes.emplace_back(TorchName(tensor.dtype));
   }
   return recording::DescribeRun({.kernel_name = kernel.name,
-                                 .kernel_source = SourceOf(kernel, problem),
+                                 .kernel_source = SourceWithFlags(kernel, problem),
                                  .input_shapes = recording::PythonShapes(shapes),
                                  .dtypes = recording::PythonDTypes(dtypes),
                                  .hardware = device.name,
@@ -80,7 +80,7 @@ absl::StatusOr<LibrarySubject> MakeLibrarySubject(const LibraryKernel& kernel, c
                                                   const Settings& settings, const std::shared_ptr<Device>& device,
                                                   uint64_t input_seed) {
   RETURN_IF_ERROR(kernels::CheckFitsMemory(problem));
-  runtime::KernelSpec spec = kernels::SpecOf(kernel);
+  runtime::KernelSpec spec = kernels::MakeKernelSpec(kernel);
   spec.settings = settings;
   ASSIGN_OR_RETURN(std::unique_ptr<Kernel> made, Kernel::Create(std::move(spec)));
   ASSIGN_OR_RETURN(Arguments arguments,

@@ -69,12 +69,12 @@ absl::Status ReadSettings(const Json& value, std::optional<Settings>* settings) 
     const bool is_bool = setting.kind == Json::Kind::kTrue || setting.kind == Json::Kind::kFalse;
     named.emplace_back(name, is_bool ? (setting.kind == Json::Kind::kTrue ? "true" : "false") : setting.text);
   }
-  absl::StatusOr<Settings> parsed = runtime::SettingsOf(named);
+  absl::StatusOr<Settings> parsed = runtime::MakeSettings(named);
   if (parsed.ok()) *settings = *parsed;
   return parsed.status();
 }
 
-absl::StatusOr<SuiteEntry> EntryOf(const Json& object, const std::string& where) {
+absl::StatusOr<SuiteEntry> ParseEntry(const Json& object, const std::string& where) {
   SuiteEntry entry;
   std::string name;
   std::vector<std::string> arguments;
@@ -97,7 +97,7 @@ absl::StatusOr<SuiteEntry> EntryOf(const Json& object, const std::string& where)
 absl::Status ReadEntries(const Json& list, std::vector<SuiteEntry>* entries) {
   if (list.kind != Json::Kind::kArray) return absl::InvalidArgumentError("expected a list");
   for (size_t i = 0; i < list.items.size(); ++i) {
-    ASSIGN_OR_RETURN(SuiteEntry entry, EntryOf(list.items[i], Cat("[", i, "]")));
+    ASSIGN_OR_RETURN(SuiteEntry entry, ParseEntry(list.items[i], Cat("[", i, "]")));
     entries->push_back(std::move(entry));
   }
   return absl::OkStatus();

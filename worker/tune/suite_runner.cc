@@ -29,7 +29,7 @@ struct DeviceKind {
   std::atomic<size_t> next = 0;
 };
 
-absl::StatusOr<std::vector<DeviceProperties>> DevicesOf(const Suite& suite) {
+absl::StatusOr<std::vector<DeviceProperties>> ChooseDevices(const Suite& suite) {
   std::vector<DeviceProperties> all = device::ListDevices();
   std::vector<DeviceProperties> chosen;
   for (const std::string& id : suite.devices) {
@@ -54,7 +54,7 @@ class SuiteRunner {
       : session_(session), suite_(suite), options_(options) {}
 
   absl::StatusOr<std::vector<SuiteOutcome>> Run() {
-    ASSIGN_OR_RETURN(std::vector<DeviceProperties> devices, DevicesOf(suite_));
+    ASSIGN_OR_RETURN(std::vector<DeviceProperties> devices, ChooseDevices(suite_));
     std::map<std::string, DeviceKind> kinds;
     for (const DeviceProperties& device : devices) {
       DeviceKind& kind = kinds[Cat(device.name, " ", runtime::DeviceTypeName(device.dialect))];
@@ -81,13 +81,13 @@ class SuiteRunner {
       outcome.entry = &suite_.entries[i];
       outcome.device = device;
       if (options_.tuner.stop != nullptr && *options_.tuner.stop) continue;
-      outcome.result = session_.Run(TaskOf(suite_.entries[i], device));
+      outcome.result = session_.Run(MakeTask(suite_.entries[i], device));
       if (!outcome.result.ok()) Line(outcome, std::string(outcome.result.status().message()));
       SayLeft();
     }
   }
 
-  TuneTask TaskOf(const SuiteEntry& entry, const std::string& device) {
+  TuneTask MakeTask(const SuiteEntry& entry, const std::string& device) {
     TuneTask task = {.kernel = entry.kernel,
                      .problem = entry.problem,
                      .settings = entry.settings.value_or(options_.settings),
@@ -142,7 +142,7 @@ class SuiteRunner {
   absl::Mutex mutex_;
 };
 
-std::string RowOf(const SuiteOutcome& outcome) {
+std::string FormatRow(const SuiteOutcome& outcome) {
   const std::string name = Cat(outcome.entry->kernel->name, " ", outcome.entry->problem.ToString());
   const std::string head = absl::StrFormat("%-48s %-9s ", name, outcome.device);
   if (!outcome.result.ok()) return Cat(head, std::string(outcome.result.status().message()), "\n");
@@ -166,7 +166,7 @@ std::string SummaryTable(const std::vector<SuiteOutcome>& outcomes) {
   std::string table = absl::StrFormat("%-48s %-9s %10s %10s %8s %8s %8s\n", "kernel", "device", "best ms", "default ms",
                                       "speed-up", "configs", "seconds");
   for (const SuiteOutcome& outcome : outcomes) {
-    if (outcome.entry != nullptr) table += RowOf(outcome);
+    if (outcome.entry != nullptr) table += FormatRow(outcome);
   }
   return table;
 }

@@ -92,7 +92,7 @@ absl::StatusOr<PlanKernel> KernelFor(const kernels::LibraryKernel& kernel, absl:
                                      const kernels::Numbers& numbers) {
   ASSIGN_OR_RETURN(kernels::Problem problem, ProblemMaker(kernel).Make(arguments, numbers));
   ASSIGN_OR_RETURN(ir::DeviceIr ir, kernels::TraceProblem(kernel, problem));
-  return PlanKernel{.library = &kernel, .problem = std::move(problem), .outputs = kernels::OutputsOf(ir)};
+  return PlanKernel{.library = &kernel, .problem = std::move(problem), .outputs = kernels::ListOutputs(ir)};
 }
 
 }  // namespace telemetry::worker::wrapper

@@ -15,7 +15,7 @@ absl::StatusOr<Plan> PlanOfLaunch(const kernels::LibraryKernel& kernel, const ke
                                   std::optional<codegen::Config> config) {
   ASSIGN_OR_RETURN(ir::DeviceIr ir, kernels::TraceProblem(kernel, problem));
   std::vector<std::string> outputs;
-  for (const kernels::TensorSpec& output : kernels::OutputsOf(ir)) outputs.push_back(output.name);
+  for (const kernels::TensorSpec& output : kernels::ListOutputs(ir)) outputs.push_back(output.name);
 
   PlanBuilder builder(kernel.name);
   std::vector<BufferRef> inputs;

@@ -107,16 +107,16 @@ std::string Plan::DebugString() const {
   return text;
 }
 
-LineEffects EffectsOf(const Line& line) { return std::visit(EffectsReader(), line); }
+LineEffects ComputeEffects(const Line& line) { return std::visit(EffectsReader(), line); }
 
-const KernelCall* CallOf(const Line& line) {
+const KernelCall* AsKernelCall(const Line& line) {
   if (const auto* kernel = std::get_if<CallKernel>(&line)) return &kernel->call;
   if (const auto* library = std::get_if<CallExtern>(&line)) return &library->call;
   const auto* allocating = std::get_if<CallExternAllocating>(&line);
   return allocating == nullptr ? nullptr : &allocating->call;
 }
 
-kernels::Problem ProblemOf(const PlanKernel& kernel, const KernelCall& call) {
+kernels::Problem MakeCallProblem(const PlanKernel& kernel, const KernelCall& call) {
   kernels::Problem problem = kernel.problem;
   problem.numbers.insert(call.scalars.begin(), call.scalars.end());
   for (const kernels::NumberArgument& number : kernel.library->numbers) {
@@ -125,7 +125,7 @@ kernels::Problem ProblemOf(const PlanKernel& kernel, const KernelCall& call) {
   return problem;
 }
 
-std::vector<Place> PlacesOf(const Plan& plan) {
+std::vector<Place> ComputePlaces(const Plan& plan) {
   std::vector<Place> places(plan.buffers.size());
   for (size_t i = 0; i < places.size(); ++i) places[i].root = static_cast<int>(i);
   for (const Line& line : plan.lines) {

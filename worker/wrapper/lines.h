@@ -121,14 +121,14 @@ struct LineEffects {
   std::vector<int> makes;  // get memory of their own at this line
   int frees = -1;          // has no memory from the next line on; -1: none
 };
-LineEffects EffectsOf(const Line& line);
+LineEffects ComputeEffects(const Line& line);
 
 // Returns the call of a line, or null if the line is not a call.
-const KernelCall* CallOf(const Line& line);
+const KernelCall* AsKernelCall(const Line& line);
 
 // Returns the problem of a kernel with the scalars of a call, and with the defaults of the numbers that the call does
 // not give.
-kernels::Problem ProblemOf(const PlanKernel& kernel, const KernelCall& call);
+kernels::Problem MakeCallProblem(const PlanKernel& kernel, const KernelCall& call);
 
 // The memory of a buffer: the buffer that owns it, which is not a view, and the offset of the first element, in
 // elements.
@@ -137,6 +137,6 @@ struct Place {
   int64_t offset = 0;
 };
 // Returns the place of each buffer of the plan.
-std::vector<Place> PlacesOf(const Plan& plan);
+std::vector<Place> ComputePlaces(const Plan& plan);
 
 }  // namespace telemetry::worker::wrapper

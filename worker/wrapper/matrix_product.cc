@@ -12,8 +12,8 @@ bool IsDense(const Tensor& tensor) { return tensor.strides == runtime::DenseStri
 
 }  // namespace
 
-std::optional<MatrixProduct> ProductOf(const kernels::LibraryKernel& kernel, absl::Span<const Tensor> arguments,
-                                       absl::Span<const Tensor> outputs) {
+std::optional<MatrixProduct> FindMatrixProduct(const kernels::LibraryKernel& kernel, absl::Span<const Tensor> arguments,
+                                               absl::Span<const Tensor> outputs) {
   if (kernel.name != "matmul" && kernel.name != "bmm") return std::nullopt;
   if (!std::all_of(arguments.begin(), arguments.end(), IsDense)) return std::nullopt;
   const Tensor& x = arguments[0];

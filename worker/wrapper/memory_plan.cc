@@ -11,18 +11,18 @@
 namespace telemetry::worker::wrapper {
 namespace {
 
-int64_t ClassOf(const Plan& plan, int buffer) { return SizeClass(plan.buffer(buffer).bytes()); }
+int64_t BufferSizeClass(const Plan& plan, int buffer) { return SizeClass(plan.buffer(buffer).bytes()); }
 
 // Returns the bytes that are held while each line runs.
 std::vector<int64_t> HeldBytes(const Plan& plan) {
   std::vector<int64_t> held;
   int64_t now = 0;
   for (const Line& line : plan.lines) {
-    const LineEffects effects = EffectsOf(line);
+    const LineEffects effects = ComputeEffects(line);
     const bool is_reuse = std::holds_alternative<Reuse>(line);
-    for (const int id : effects.makes) now += is_reuse ? 0 : ClassOf(plan, id);
+    for (const int id : effects.makes) now += is_reuse ? 0 : BufferSizeClass(plan, id);
     held.push_back(now);
-    if (effects.frees >= 0 && !is_reuse) now -= ClassOf(plan, effects.frees);
+    if (effects.frees >= 0 && !is_reuse) now -= BufferSizeClass(plan, effects.frees);
   }
   return held;
 }
@@ -42,8 +42,8 @@ struct Uses {
   int last = -1;
 };
 
-std::vector<Uses> UsesOf(const Plan& plan) {
-  const std::vector<Place> places = PlacesOf(plan);
+std::vector<Uses> FindUses(const Plan& plan) {
+  const std::vector<Place> places = ComputePlaces(plan);
   std::vector<Uses> uses(plan.buffers.size());
   const auto add = [&](int id, size_t line) {
     Uses& of = uses[static_cast<size_t>(places[static_cast<size_t>(id)].root)];
@@ -52,7 +52,7 @@ std::vector<Uses> UsesOf(const Plan& plan) {
   };
   for (size_t i = 0; i < plan.lines.size(); ++i) {
     const Line& line = plan.lines[i];
-    const LineEffects effects = EffectsOf(line);
+    const LineEffects effects = ComputeEffects(line);
     for (const int id : effects.uses) add(id, i);
     // These lines are not moved: allocations by a library, reuses, and frees with Free.
     const bool is_fixed_make = !std::holds_alternative<Allocate>(line);
@@ -70,7 +70,7 @@ std::vector<Uses> UsesOf(const Plan& plan) {
 
 // Moves allocations to the first uses, and releases behind the last ones.
 Plan Tightened(const Plan& plan) {
-  const std::vector<Uses> uses = UsesOf(plan);
+  const std::vector<Uses> uses = FindUses(plan);
   std::map<int, std::vector<Line>> before;
   std::map<int, std::vector<Line>> behind;
   Plan tightened = plan;
@@ -106,7 +106,7 @@ class Reuser {
     for (size_t i = 0; i < plan_.lines.size(); ++i) {
       Line& line = plan_.lines[i];
       if (const auto* released = std::get_if<FreeIfNotReused>(&line)) {
-        if (is_planned_[released->buffer]) pool_[KeyOf(released->buffer)].push_back(i);
+        if (is_planned_[released->buffer]) pool_[ReuseKey(released->buffer)].push_back(i);
       } else if (const auto* allocated = std::get_if<Allocate>(&line)) {
         is_planned_[allocated->buffer] = true;
         Serve(i, allocated->buffer, &line);
@@ -120,7 +120,7 @@ class Reuser {
  private:
   using Key = std::pair<device::DType, int64_t>;
 
-  Key KeyOf(int buffer) const { return {plan_.buffer(buffer).dtype, ClassOf(plan_, buffer)}; }
+  Key ReuseKey(int buffer) const { return {plan_.buffer(buffer).dtype, BufferSizeClass(plan_, buffer)}; }
 
   // Returns true if the peak does not rise when the memory is held from one line to the other.
   bool IsWithinBudget(size_t released, size_t allocated, int64_t bytes) const {
@@ -130,8 +130,8 @@ class Reuser {
   }
 
   void Serve(size_t at, int buffer, Line* line) {
-    std::vector<size_t>& released = pool_[KeyOf(buffer)];
-    const int64_t bytes = ClassOf(plan_, buffer);
+    std::vector<size_t>& released = pool_[ReuseKey(buffer)];
+    const int64_t bytes = BufferSizeClass(plan_, buffer);
     // The nearest release is tried first: an earlier one would hold the memory longer.
     if (released.empty() || !IsWithinBudget(released.back(), at, bytes)) return;
     const size_t from = released.back();

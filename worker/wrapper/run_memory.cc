@@ -37,7 +37,7 @@ absl::Status RunMemory::TakeInputs(absl::Span<const Tensor> inputs) {
 }
 
 absl::Status RunMemory::Update(const Line& line) {
-  const LineEffects effects = EffectsOf(line);
+  const LineEffects effects = ComputeEffects(line);
   if (const auto* reuse = std::get_if<Reuse>(&line)) {
     memory_[static_cast<size_t>(reuse->to)] = std::move(memory_[static_cast<size_t>(reuse->from)]);
   } else {
@@ -65,7 +65,7 @@ absl::Status RunMemory::AllocateFor(int buffer, int64_t bytes) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Tensor> RunMemory::TensorOf(int buffer) const {
+absl::StatusOr<Tensor> RunMemory::MakeTensor(int buffer) const {
   const PlanBuffer& layout = plan_.buffer(buffer);
   const Place& place = places_[static_cast<size_t>(buffer)];
   const Tensor& memory = memory_[static_cast<size_t>(place.root)];
@@ -88,17 +88,17 @@ absl::StatusOr<Tensor> RunMemory::TensorOf(int buffer) const {
   return tensor;
 }
 
-absl::StatusOr<std::vector<Tensor>> RunMemory::TensorsOf(absl::Span<const int> buffers) const {
+absl::StatusOr<std::vector<Tensor>> RunMemory::MakeTensors(absl::Span<const int> buffers) const {
   std::vector<Tensor> tensors;
   for (const int id : buffers) {
-    ASSIGN_OR_RETURN(Tensor tensor, TensorOf(id));
+    ASSIGN_OR_RETURN(Tensor tensor, MakeTensor(id));
     tensors.push_back(std::move(tensor));
   }
   return tensors;
 }
 
 absl::StatusOr<std::vector<ir::HostArray>> RunMemory::DenseArrays(absl::Span<const int> buffers) const {
-  ASSIGN_OR_RETURN(std::vector<Tensor> tensors, TensorsOf(buffers));
+  ASSIGN_OR_RETURN(std::vector<Tensor> tensors, MakeTensors(buffers));
   std::vector<ir::HostArray> arrays;
   for (const Tensor& tensor : tensors) {
     ASSIGN_OR_RETURN(ir::HostArray array, ToHost(tensor));

@@ -20,7 +20,7 @@ class RunMemory {
  public:
   // If `device` is null, the memory is on the host.
   RunMemory(const Plan* plan, std::shared_ptr<device::Device> device)
-      : plan_(*plan), device_(std::move(device)), places_(PlacesOf(plan_)) {}
+      : plan_(*plan), device_(std::move(device)), places_(ComputePlaces(plan_)) {}
 
   // Begins a run. INVALID_ARGUMENT: the inputs do not match the plan's.
   absl::Status TakeInputs(absl::Span<const runtime::Tensor> inputs);
@@ -31,8 +31,8 @@ class RunMemory {
 
   // Returns the buffer as a tensor over its memory; on the host it is a copy. INVALID_ARGUMENT: a view begins where no
   // buffer of the device can begin.
-  absl::StatusOr<runtime::Tensor> TensorOf(int buffer) const;
-  absl::StatusOr<std::vector<runtime::Tensor>> TensorsOf(absl::Span<const int> buffers) const;
+  absl::StatusOr<runtime::Tensor> MakeTensor(int buffer) const;
+  absl::StatusOr<std::vector<runtime::Tensor>> MakeTensors(absl::Span<const int> buffers) const;
   // Returns the elements of the buffers on the host, without gaps.
   absl::StatusOr<std::vector<ir::HostArray>> DenseArrays(absl::Span<const int> buffers) const;
   // Writes to the memory of a buffer that is dense and not a view.

@@ -35,7 +35,7 @@ absl::StatusOr<std::unique_ptr<PlanRunner>> PlanRunner::Create(Plan plan, std::s
 absl::Status PlanRunner::Prepare() {
   for (const PlanKernel& kernel : plan_.kernels) {
     if (device_ != nullptr) {
-      runtime::KernelSpec spec = kernels::SpecOf(*kernel.library);
+      runtime::KernelSpec spec = kernels::MakeKernelSpec(*kernel.library);
       spec.settings = runtime::Settings{.use_default_config = true};
       ASSIGN_OR_RETURN(std::unique_ptr<Kernel> made, Kernel::Create(std::move(spec)));
       kernels_.push_back(std::move(made));
@@ -66,14 +66,14 @@ absl::StatusOr<std::vector<Tensor>> PlanRunner::Run(absl::Span<const Tensor> inp
     return absl::Status(status.code(), Cat("plan '", plan_.name, "', line ", i, " (", plan_.LineText(plan_.lines[i]),
                                            "): ", status.message()));
   }
-  absl::StatusOr<std::vector<Tensor>> outputs = memory_.TensorsOf(plan_.outputs);
+  absl::StatusOr<std::vector<Tensor>> outputs = memory_.MakeTensors(plan_.outputs);
   memory_.Clear();
   return outputs;
 }
 
 absl::Status PlanRunner::RunLine(const Line& line) {
   RETURN_IF_ERROR(memory_.Update(line));
-  const KernelCall* call = CallOf(line);
+  const KernelCall* call = AsKernelCall(line);
   if (call == nullptr) return absl::OkStatus();
   return debugger_ == nullptr ? RunCall(line, *call) : RunDebugged(line, *call);
 }
@@ -92,7 +92,7 @@ absl::Status PlanRunner::RunDebugged(const Line& line, const KernelCall& call) {
   }
   const auto list = [&] {
     return CallValues(plan_, memory_.places(), call, is_extern,
-                      [this](int buffer) { return memory_.TensorOf(buffer); });
+                      [this](int buffer) { return memory_.MakeTensor(buffer); });
   };
   debugger_->BeforeLaunch(kernel, list);
   absl::Status status = RunCall(line, call);
@@ -104,10 +104,10 @@ absl::Status PlanRunner::RunDebugged(const Line& line, const KernelCall& call) {
 }
 
 absl::Status PlanRunner::LaunchKernel(const KernelCall& call) {
-  ASSIGN_OR_RETURN(std::vector<Tensor> tensors, memory_.TensorsOf(call.arguments));
-  ASSIGN_OR_RETURN(std::vector<Tensor> outputs, memory_.TensorsOf(call.outputs));
+  ASSIGN_OR_RETURN(std::vector<Tensor> tensors, memory_.MakeTensors(call.arguments));
+  ASSIGN_OR_RETURN(std::vector<Tensor> outputs, memory_.MakeTensors(call.outputs));
   const PlanKernel& kernel = plan_.kernel(call.kernel);
-  const kernels::Problem problem = ProblemOf(kernel, call);
+  const kernels::Problem problem = MakeCallProblem(kernel, call);
   runtime::Arguments arguments(tensors.begin(), tensors.end());
   for (const kernels::NumberArgument& number : kernel.library->numbers) {
     const double value = problem.number(number.name);
@@ -133,9 +133,9 @@ absl::Status PlanRunner::EvaluateKernel(const KernelCall& call) {
 }
 
 absl::Status PlanRunner::CallLibrary(const KernelCall& call) {
-  ASSIGN_OR_RETURN(std::vector<Tensor> arguments, memory_.TensorsOf(call.arguments));
-  ASSIGN_OR_RETURN(std::vector<Tensor> outputs, memory_.TensorsOf(call.outputs));
-  const auto product = ProductOf(*plan_.kernel(call.kernel).library, arguments, outputs);
+  ASSIGN_OR_RETURN(std::vector<Tensor> arguments, memory_.MakeTensors(call.arguments));
+  ASSIGN_OR_RETURN(std::vector<Tensor> outputs, memory_.MakeTensors(call.outputs));
+  const auto product = FindMatrixProduct(*plan_.kernel(call.kernel).library, arguments, outputs);
   return product.has_value() ? device_->Multiply(*product)
                              : absl::UnimplementedError("the library does not have this kernel");
 }
@@ -149,7 +149,7 @@ absl::Status PlanRunner::RunExtern(const KernelCall& call) {
 absl::Status PlanRunner::EvaluateExtern(const KernelCall& call) {
   ASSIGN_OR_RETURN(std::vector<ir::HostArray> tensors, memory_.DenseArrays(call.arguments));
   const PlanKernel& kernel = plan_.kernel(call.kernel);
-  kernels::Case made{.problem = ProblemOf(kernel, call)};
+  kernels::Case made{.problem = MakeCallProblem(kernel, call)};
   for (size_t i = 0; i < tensors.size(); ++i) {
     made.tensors.emplace(kernel.library->tensors[i].name, std::move(tensors.at(i)));
   }

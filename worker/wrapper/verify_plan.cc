@@ -23,8 +23,8 @@ struct Indices {
   int kernel = -1;
 };
 
-Indices IndicesOf(const Line& line) {
-  const LineEffects effects = EffectsOf(line);
+Indices CollectIndices(const Line& line) {
+  const LineEffects effects = ComputeEffects(line);
   Indices indices{.buffers = effects.uses};
   indices.buffers.insert(indices.buffers.end(), effects.makes.begin(), effects.makes.end());
   if (std::holds_alternative<Free>(line) || std::holds_alternative<FreeIfNotReused>(line) ||
@@ -91,11 +91,11 @@ class Verifier {
   }
 
   absl::Status CheckIndices(const Line& line) const {
-    for (const int id : IndicesOf(line).buffers) {
+    for (const int id : CollectIndices(line).buffers) {
       if (!IsBuffer(id)) return Refuse(Cat("line ", position_, ": no buffer ", id, " among ", buffers_.size()));
     }
     const auto* definition = std::get_if<DefineKernel>(&line);
-    const KernelCall* call = CallOf(line);
+    const KernelCall* call = AsKernelCall(line);
     if (definition == nullptr && call == nullptr) return absl::OkStatus();
     const int kernel = call == nullptr ? definition->kernel : call->kernel;
     if (kernel < 0 || static_cast<size_t>(kernel) >= defined_.size()) {
@@ -117,7 +117,7 @@ class Verifier {
 
   // Applies a line to the state. Returns the reason why it cannot be run; empty if it can.
   std::string Follow(const Line& line) {
-    const LineEffects effects = EffectsOf(line);
+    const LineEffects effects = ComputeEffects(line);
     if (const auto* part = std::get_if<Unpack>(&line)) return FollowUnpack(*part);
     for (const int id : effects.uses) {
       if (std::string why = WhyNotThere(id); !why.empty()) return why;
@@ -125,7 +125,7 @@ class Verifier {
     if (const auto* definition = std::get_if<DefineKernel>(&line)) {
       defined_[static_cast<size_t>(definition->kernel)] = true;
     }
-    if (const KernelCall* call = CallOf(line)) {
+    if (const KernelCall* call = AsKernelCall(line)) {
       if (std::string why = WhyNotCalled(*call); !why.empty()) return why;
     }
     if (effects.frees >= 0) {

@@ -45,7 +45,7 @@ Json ScalarsJson(const kernels::Numbers& scalars) {
   return object;
 }
 
-struct TargetOf {
+struct LineTarget {
   std::string_view operator()(const DefineKernel&) const { return ""; }
   std::string_view operator()(const Allocate&) const { return "allocate"; }
   std::string_view operator()(const Free&) const { return "free"; }
@@ -64,7 +64,7 @@ class GraphWriter {
   GraphWriter(const Plan& plan, const std::string& device)
       : plan_(plan),
         device_(device),
-        places_(PlacesOf(plan)),
+        places_(ComputePlaces(plan)),
         made_by_(plan.buffers.size()),
         written_by_(plan.buffers.size()) {}
 
@@ -133,9 +133,9 @@ class GraphWriter {
   }
 
   void AddLine(size_t index, const Line& line) {
-    const std::string_view target = std::visit(TargetOf(), line);
+    const std::string_view target = std::visit(LineTarget(), line);
     if (target.empty()) return;
-    if (const KernelCall* call = CallOf(line); call != nullptr) {
+    if (const KernelCall* call = AsKernelCall(line); call != nullptr) {
       AddCall(index, line, target, *call);
     } else if (const auto* allocate = std::get_if<Allocate>(&line)) {
       AddBufferNode("call_function", target, allocate->buffer);
@@ -152,7 +152,7 @@ class GraphWriter {
       node->set_value_json(record::ToJson(Json::Integer(unpack->index)));
       AddEdge(packs_[unpack->pack], MadeBy(unpack->buffer), "data", 0, unpack->buffer);
     } else {
-      const int freed = EffectsOf(line).frees;
+      const int freed = ComputeEffects(line).frees;
       const std::string id = LineId(index, plan_.buffer(freed).name);
       AddNode(id, "call_function", target);
       Take(freed, id, 0);

@@ -71,7 +71,7 @@ struct PartKey {
 };
 using PartKeys = std::vector<PartKey>;
 
-PartKeys FieldsOf(const google::protobuf::Descriptor* type, std::span<const std::string_view> keys) {
+PartKeys MakePartKeys(const google::protobuf::Descriptor* type, std::span<const std::string_view> keys) {
   PartKeys result;
   for (const std::string_view key : keys) {
     const FieldDescriptor* field = type->FindFieldByName(std::string(key));
@@ -155,19 +155,19 @@ void AppendPart(const Part& part, const PartKeys& keys, std::string* out) {
   for (const PartKey& key : keys) {
     if (std::find(skipped.begin(), skipped.end(), key.key) == skipped.end()) WriteField(key, part, &writer);
   }
-  writer.MembersOf(part.extra_json());
+  writer.WriteMembers(part.extra_json());
   writer.Close();
 }
 
 const PartKeys& NodeKeys(KeyOrder order) {
-  static const auto* const pr2750 = new PartKeys(FieldsOf(v1::IrNode::descriptor(), kNodeKeysPr2750));
-  static const auto* const helion = new PartKeys(FieldsOf(v1::IrNode::descriptor(), kNodeKeysHelion));
+  static const auto* const pr2750 = new PartKeys(MakePartKeys(v1::IrNode::descriptor(), kNodeKeysPr2750));
+  static const auto* const helion = new PartKeys(MakePartKeys(v1::IrNode::descriptor(), kNodeKeysHelion));
   return order == KeyOrder::kPr2750 ? *pr2750 : *helion;
 }
 
 const PartKeys& EdgeKeys(KeyOrder order) {
-  static const auto* const pr2750 = new PartKeys(FieldsOf(v1::IrEdge::descriptor(), kEdgeKeysPr2750));
-  static const auto* const helion = new PartKeys(FieldsOf(v1::IrEdge::descriptor(), kEdgeKeysHelion));
+  static const auto* const pr2750 = new PartKeys(MakePartKeys(v1::IrEdge::descriptor(), kEdgeKeysPr2750));
+  static const auto* const helion = new PartKeys(MakePartKeys(v1::IrEdge::descriptor(), kEdgeKeysHelion));
   return order == KeyOrder::kPr2750 ? *pr2750 : *helion;
 }
 

@@ -100,7 +100,7 @@ void WriteParts(const v1::IrGraph& graph, KeyOrder order, std::string_view edges
   AppendList(graph.nodes(), order, AppendIrNode, out);
   writer->Key(edges);
   AppendList(graph.edges(), order, AppendIrEdge, out);
-  writer->MembersOf(graph.extra_json());
+  writer->WriteMembers(graph.extra_json());
   writer->Close();
 }
 
@@ -110,7 +110,7 @@ void AppendAttributes(const v1::IrGraph& graph, const v1::Run& run, std::string*
   writer.String("kernel_id", run.kernel_id());
   writer.String("kernel_name", run.kernel_name());
   writer.String("input_shapes", run.input_shapes());
-  writer.MembersOf(graph.attributes_json());
+  writer.WriteMembers(graph.attributes_json());
   writer.Close();
 }
 

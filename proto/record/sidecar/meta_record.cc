@@ -142,7 +142,7 @@ std::string FormatHelionMeta(const v1::Run& run, const v1::IrGraph* ir_graph,
   writer.Text("ir_graph", ir_graph != nullptr ? FormatHelionIrGraph(*ir_graph) : "null");
   writer.Key("configs");
   AppendConfigs(configs, &out);
-  writer.MembersOf(run.extra_json());
+  writer.WriteMembers(run.extra_json());
   writer.Close();
   return out;
 }
@@ -153,7 +153,7 @@ std::string FormatPr2750Meta(const v1::Run& run) {
   writer.String("run_id", run.run_id());
   writer.String("kernel_id", run.kernel_id());
   WriteDescription(run, &writer);
-  writer.MembersOf(run.extra_json());
+  writer.WriteMembers(run.extra_json());
   writer.Close();
   return out;
 }

@@ -91,7 +91,7 @@ void RecordWriter::Text(std::string_view key, std::string_view json) {
   out_->append(json);
 }
 
-void RecordWriter::MembersOf(std::string_view json_object) {
+void RecordWriter::WriteMembers(std::string_view json_object) {
   if (!TakePrefix("{", &json_object) || !TakeSuffix("}", &json_object) || json_object.empty()) return;
   Separate();
   out_->append(json_object);

@@ -45,7 +45,7 @@ class RecordWriter {
   // Writes a member whose value is the JSON text `json`, unchanged.
   void Text(std::string_view key, std::string_view json);
   // Writes the members of a JSON object in the form of json.dumps. Writes nothing for an empty text.
-  void MembersOf(std::string_view json_object);
+  void WriteMembers(std::string_view json_object);
   // Begins a member. The caller then appends the value to the same string.
   void Key(std::string_view key);
   void Close() { out_->push_back('}'); }

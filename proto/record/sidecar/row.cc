@@ -64,11 +64,11 @@ constexpr DialectTraits kTraits[] = {
      {kRunId, kTimestamp, kConfigId, kGeneration, kStatus, kSourceHash}},
 };
 
-const DialectTraits& TraitsOf(Dialect dialect) { return kTraits[static_cast<size_t>(dialect)]; }
+const DialectTraits& GetTraits(Dialect dialect) { return kTraits[static_cast<size_t>(dialect)]; }
 
 // Returns a column's name, which only the header contains.
 std::string_view ColumnName(Dialect dialect, size_t index) {
-  std::string_view names = TraitsOf(dialect).header;
+  std::string_view names = GetTraits(dialect).header;
   for (; index > 0; --index) names.remove_prefix(names.find(',') + 1);
   return names.substr(0, names.find(','));
 }
@@ -239,7 +239,7 @@ void AppendColumn(Column column, const Row& row, std::string* out) {
 
 template <typename Row>
 void AppendColumns(Dialect dialect, const Row& row, std::string* out) {
-  const DialectTraits& traits = TraitsOf(dialect);
+  const DialectTraits& traits = GetTraits(dialect);
   for (size_t i = 0; i < traits.width; ++i) {
     if (i > 0) out->push_back(',');
     AppendColumn(traits.columns[i], row, out);
@@ -249,12 +249,12 @@ void AppendColumns(Dialect dialect, const Row& row, std::string* out) {
 
 }  // namespace
 
-std::string_view DialectName(Dialect dialect) { return TraitsOf(dialect).name; }
-std::string_view DialectHeader(Dialect dialect) { return TraitsOf(dialect).header; }
-size_t DialectWidth(Dialect dialect) { return TraitsOf(dialect).width; }
+std::string_view DialectName(Dialect dialect) { return GetTraits(dialect).name; }
+std::string_view DialectHeader(Dialect dialect) { return GetTraits(dialect).header; }
+size_t DialectWidth(Dialect dialect) { return GetTraits(dialect).width; }
 
 absl::StatusOr<Row> ParseRow(Dialect dialect, const std::vector<std::string>& fields) {
-  const DialectTraits& traits = TraitsOf(dialect);
+  const DialectTraits& traits = GetTraits(dialect);
   if (fields.size() != traits.width) {
     return absl::InvalidArgumentError(Cat(fields.size(), " fields; a ", traits.name, " row has ", traits.width));
   }

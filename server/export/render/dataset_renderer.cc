@@ -21,7 +21,7 @@ std::string HeaderLine(record::sidecar::Dialect dialect) {
 
 using HashOfSeq = absl::flat_hash_map<uint64_t, std::string_view>;
 
-HashOfSeq HashesOf(const v1::ExportRows& rows) {
+HashOfSeq HashesBySeq(const v1::ExportRows& rows) {
   HashOfSeq hash_of_seq;
   for (const v1::SourceHash& hash : rows.source_hashes()) hash_of_seq[hash.seq()] = hash.source_hash();
   return hash_of_seq;
@@ -194,7 +194,7 @@ absl::Status DatasetRenderer::EndAttempt() {
 
 absl::Status DatasetRenderer::AddRows(const v1::ExportRows& rows) {
   if (!attempt_.has_value()) return OutOfOrder("rows", "attempt");
-  const HashOfSeq hash_of_seq = layout_ == Layout::kKeyed ? HashesOf(rows) : HashOfSeq();
+  const HashOfSeq hash_of_seq = layout_ == Layout::kKeyed ? HashesBySeq(rows) : HashOfSeq();
   for (const v1::Measurement& row : rows.measurements()) {
     if (row.config_id() != config_.config_id) {
       RETURN_IF_ERROR(SelectConfig(row));
@@ -264,7 +264,7 @@ void DatasetRenderer::AppendSidecarRow(record::sidecar::Dialect dialect, const v
 absl::Status DatasetRenderer::AppendSourceHashes(const v1::ExportRows& rows) {
   std::string& text = Text(Part::kSources);
   if (counts_.source_hashes == 0) text = HeaderLine(record::sidecar::Dialect::kHelionSources);
-  HashOfSeq hash_of_seq = HashesOf(rows);
+  HashOfSeq hash_of_seq = HashesBySeq(rows);
   for (const v1::Measurement& row : rows.measurements()) {
     auto hash = hash_of_seq.find(row.seq());
     if (hash == hash_of_seq.end()) continue;

@@ -9,7 +9,7 @@
 namespace telemetry::exporter::render {
 namespace {
 
-std::optional<std::string> SignatureOf(const v1::Run& run) {
+std::optional<std::string> ReadSignature(const v1::Run& run) {
   if (run.has_settings_signature()) return run.settings_signature();
   if (!run.has_settings_json()) return std::nullopt;
   absl::StatusOr<record::Json> settings = record::ParseJson(run.settings_json());
@@ -18,7 +18,7 @@ std::optional<std::string> SignatureOf(const v1::Run& run) {
 
 }  // namespace
 
-RunColumns::RunColumns(const v1::Run& run) : run_(run), signature_(SignatureOf(run)) {
+RunColumns::RunColumns(const v1::Run& run) : run_(run), signature_(ReadSignature(run)) {
   if (!run_.has_kernel_id() && run_.has_kernel_source() && signature_.has_value()) {
     run_.set_kernel_id(record::KernelId(run_.kernel_source(), *signature_));
   }

@@ -68,7 +68,7 @@ constexpr Meaning kMeanings[] = {
 
 std::atomic<uint64_t> lost = 0;
 
-absl::StatusCode CodeOf(std::string_view sqlstate) {
+absl::StatusCode SqlStateToStatusCode(std::string_view sqlstate) {
   if (sqlstate == "XX000") return absl::StatusCode::kInternal;
   const auto* const meaning = std::find_if(std::begin(kMeanings), std::end(kMeanings),
                                            [&](const Meaning& known) { return sqlstate.starts_with(known.sqlstate); });
@@ -149,7 +149,7 @@ absl::StatusOr<PgResult> PgConnection::Check(PGresult* result) const {
   const char* const sqlstate = result == nullptr ? nullptr : PQresultErrorField(result, PG_DIAG_SQLSTATE);
   const std::string why = OneLine(result == nullptr ? PQerrorMessage(connection_.get()) : PQresultErrorMessage(result));
   if (!alive() || sqlstate == nullptr) return absl::UnavailableError(absl::StrCat("PostgreSQL: ", why));
-  return absl::Status(CodeOf(sqlstate), absl::StrCat("PostgreSQL: ", why, " (", sqlstate, ")"));
+  return absl::Status(SqlStateToStatusCode(sqlstate), absl::StrCat("PostgreSQL: ", why, " (", sqlstate, ")"));
 }
 
 }  // namespace telemetry::storage::postgresql

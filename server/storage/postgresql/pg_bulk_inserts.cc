@@ -24,7 +24,7 @@ void PgBulkInserts::Begin(bool is_on) {
   for (const auto& rows : tables_) rows->bytes.clear();
 }
 
-PgBulkRows* PgBulkInserts::RowsOf(PgCopy copy) {
+PgBulkRows* PgBulkInserts::FindRowBuffer(PgCopy copy) {
   const auto known =
       std::find_if(tables_.begin(), tables_.end(), [&](const auto& rows) { return rows->copy.text == copy.text; });
   if (known != tables_.end()) return known->get();

@@ -31,7 +31,7 @@ class PgBulkInserts {
   bool is_on() const { return is_on_; }
 
   // Returns the buffer for a statement's rows, which lives as long as this object.
-  PgBulkRows* RowsOf(PgCopy copy);
+  PgBulkRows* FindRowBuffer(PgCopy copy);
   // Must be called after a row was added. Returns errors of FinishCopy().
   absl::Status Added(PgBulkRows& rows);
   // Copies the rows that `sql` must see (those of each table that it names), and makes the connection available for it.

@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kFlushBytes = size_t{64} << 10;
 
 // Returns the escape letter of a character that is special in COPY's text format, or NUL.
-char EscapeOf(char c) {
+char EscapeLetter(char c) {
   switch (c) {
     case '\\':
       return '\\';
@@ -71,7 +71,7 @@ void PgCopyIn::Append(double value) {
 void PgCopyIn::AppendText(std::string_view text) {
   BeginValue();
   for (const char c : text) {
-    if (const char escape = EscapeOf(c)) {
+    if (const char escape = EscapeLetter(c)) {
       buffer_.push_back('\\');
       buffer_.push_back(escape);
     } else {

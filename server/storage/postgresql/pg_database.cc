@@ -21,7 +21,7 @@ std::unique_ptr<sql::PreparedStatement> PgDatabase::Prepare(const sql::Statement
 }
 
 std::unique_ptr<sql::PreparedStatement> PgDatabase::Prepare(const sql::BulkInsert& insert) {
-  return NewStatement(ToPgSql(insert), bulk_inserts_.RowsOf(ToPgCopy(insert)));
+  return NewStatement(ToPgSql(insert), bulk_inserts_.FindRowBuffer(ToPgCopy(insert)));
 }
 
 std::unique_ptr<PgStatement> PgDatabase::PreparePg(const std::string& sql) {

@@ -60,7 +60,7 @@ class RowSearch {
   PgArray seqs_ = PgArray::OfIntegers();
 };
 
-PgArray ArrayOf(const absl::flat_hash_set<std::string>& texts) {
+PgArray ToPgArray(const absl::flat_hash_set<std::string>& texts) {
   PgArray array = PgArray::OfTexts();
   for (const std::string& text : texts) array.Add(text);
   return array;
@@ -72,7 +72,7 @@ struct RunArrays {
   PgArray senders = PgArray::OfIntegers();
 };
 
-RunArrays ArraysOf(const absl::flat_hash_set<std::pair<std::string, int64_t>>& runs) {
+RunArrays ToRunArrays(const absl::flat_hash_set<std::pair<std::string, int64_t>>& runs) {
   RunArrays arrays;
   for (const auto& [run_id, sender] : runs) {
     arrays.run_ids.Add(run_id);
@@ -163,7 +163,7 @@ absl::Status PgPrefetcher::PrefetchRuns(absl::Span<const Entry> records, tables:
   const auto is_known = [&runs](const auto& run) { return runs.KnownKey(run.first, run.second).has_value(); };
   absl::erase_if(described, is_known);
   if (described.empty()) return absl::OkStatus();
-  const RunArrays arrays = ArraysOf(described);
+  const RunArrays arrays = ToRunArrays(described);
   make_runs_->Bind(1, arrays.run_ids);
   make_runs_->Bind(2, arrays.senders);
   status = ForEachRow(*make_runs_, [&] {
@@ -178,7 +178,7 @@ absl::Status PgPrefetcher::PrefetchRuns(absl::Span<const Entry> records, tables:
 
 absl::Status PgPrefetcher::FindRuns(const Runs& wanted, tables::RunTable& runs) {
   if (wanted.empty()) return absl::OkStatus();
-  const RunArrays arrays = ArraysOf(wanted);
+  const RunArrays arrays = ToRunArrays(wanted);
   find_runs_->Bind(1, arrays.run_ids);
   find_runs_->Bind(2, arrays.senders);
   return ForEachRow(*find_runs_, [&] { Remember(*find_runs_, runs); });
@@ -329,7 +329,7 @@ PgPrefetcher::Texts PgPrefetcher::UnknownArguments(const Configs& wanted, Of of,
 
 absl::Status PgPrefetcher::FindArguments(const Texts& texts, tables::ConfigTable& configs) {
   if (texts.empty()) return absl::OkStatus();
-  const PgArray array = ArrayOf(texts);
+  const PgArray array = ToPgArray(texts);
   find_arguments_->Bind(1, array);
   return ForEachRow(*find_arguments_,
                     [&] { configs.RememberArgument(std::string(find_arguments_->Text(0)), find_arguments_->Int(1)); });
@@ -338,7 +338,7 @@ absl::Status PgPrefetcher::FindArguments(const Texts& texts, tables::ConfigTable
 absl::Status PgPrefetcher::MakeArguments(const Configs& wanted, tables::ConfigTable& configs) {
   const Texts texts = UnknownArguments(wanted, Of::kNewConfigs, configs);
   if (texts.empty()) return absl::OkStatus();
-  const PgArray array = ArrayOf(texts);
+  const PgArray array = ToPgArray(texts);
   make_arguments_->Bind(1, array);
   RETURN_IF_ERROR(ForEachRow(*make_arguments_, [&] {
     configs.RememberArgument(std::string(make_arguments_->Text(0)), make_arguments_->Int(1));

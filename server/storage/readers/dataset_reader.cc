@@ -115,7 +115,7 @@ StoredRun DatasetReader::FillRun() {
   return stored;
 }
 
-absl::StatusOr<std::vector<StoredRun>> DatasetReader::RunsOf(const std::string& run_id) {
+absl::StatusOr<std::vector<StoredRun>> DatasetReader::RunsWithId(const std::string& run_id) {
   v1::Filter filter;
   filter.set_run_id(run_id);
   absl::StatusOr<std::vector<StoredRun>> runs = std::vector<StoredRun>();
@@ -129,9 +129,9 @@ absl::StatusOr<std::vector<StoredAttempt>> DatasetReader::Attempts(const StoredR
   return ReadAttempts(attempts_.Bind(run.key, since_unix_us));
 }
 
-absl::StatusOr<std::vector<StoredAttempt>> DatasetReader::AttemptsOf(const std::string& run_id,
-                                                                     const std::string& after_attempt_id,
-                                                                     int64_t limit) {
+absl::StatusOr<std::vector<StoredAttempt>> DatasetReader::AttemptsWithRunId(const std::string& run_id,
+                                                                            const std::string& after_attempt_id,
+                                                                            int64_t limit) {
   return ReadAttempts(attempts_of_.Bind(run_id, sql::Blob{after_attempt_id}, limit));
 }
 

@@ -55,14 +55,14 @@ class DatasetReader {
   // description is omitted if another sender describes it.
   absl::StatusOr<std::vector<StoredRun>> Runs(const v1::Filter& filter, const RunPlace& after, int64_t limit);
   // Returns all runs with this run_id, or NOT_FOUND if there is none.
-  absl::StatusOr<std::vector<StoredRun>> RunsOf(const std::string& run_id);
+  absl::StatusOr<std::vector<StoredRun>> RunsWithId(const std::string& run_id);
 
   // Returns a run's attempts that began at or after `since_unix_us`, ordered by attempt_id. Fills in only their ids and
   // times; Attempt() reads the rest.
   absl::StatusOr<std::vector<StoredAttempt>> Attempts(const StoredRun& run, int64_t since_unix_us);
   // Does the same for the attempts of all senders' runs with this run_id whose attempt_id is above `after_attempt_id`.
-  absl::StatusOr<std::vector<StoredAttempt>> AttemptsOf(const std::string& run_id, const std::string& after_attempt_id,
-                                                        int64_t limit);
+  absl::StatusOr<std::vector<StoredAttempt>> AttemptsWithRunId(const std::string& run_id,
+                                                               const std::string& after_attempt_id, int64_t limit);
   // Returns NOT_FOUND if the attempt does not exist.
   absl::StatusOr<StoredAttempt> Attempt(const std::string& attempt_id);
 

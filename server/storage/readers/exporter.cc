@@ -131,7 +131,7 @@ absl::StatusOr<std::vector<StoredAttempt>> Exporter::SelectAttempts(const Stored
 
 absl::StatusOr<v1::RunSummary> Exporter::Summarise(const StoredRun& run, std::vector<StoredAttempt>* selected) {
   ASSIGN_OR_RETURN(const sql::Transaction transaction, sql::Transaction::BeginRead(*database_));
-  const absl::StatusOr<std::vector<StoredRun>> runs = reader_->RunsOf(run.run.run_id());
+  const absl::StatusOr<std::vector<StoredRun>> runs = reader_->RunsWithId(run.run.run_id());
   if (absl::IsNotFound(runs.status())) return HasChanged();
   if (!runs.ok()) return runs.status();
   const auto whole = absl::c_find_if(*runs, [&run](const StoredRun& other) { return other.key == run.key; });

@@ -27,9 +27,11 @@ constexpr int64_t kRunsAtOnce = 8;
 int32_t PageSize(int32_t asked, int32_t usual, int32_t most) { return asked <= 0 ? usual : std::min(asked, most); }
 
 // The token of the page after a run: its run_id, and its sender's name in hex digits.
-std::string TokenOf(const RunPlace& place) { return absl::StrCat(place.run_id, record::HexEncode(place.sender_name)); }
+std::string FormatPageToken(const RunPlace& place) {
+  return absl::StrCat(place.run_id, record::HexEncode(place.sender_name));
+}
 
-std::optional<RunPlace> PlaceOf(const std::string& token) {
+std::optional<RunPlace> ParsePageToken(const std::string& token) {
   if (token.empty()) return RunPlace();
   absl::StatusOr<std::string> name =
       record::HexDecode(std::string_view(token).substr(std::min(record::kRunIdDigits, token.size())));
@@ -42,7 +44,7 @@ std::optional<RunPlace> PlaceOf(const std::string& token) {
 absl::Status BadToken() { return absl::InvalidArgumentError("page_token was not issued by this service"); }
 
 // Returns the first run whose run_id is derived from its description, or the first run if there is none.
-const StoredRun& TrueOf(const std::vector<StoredRun>& runs) {
+const StoredRun& FindTrueRun(const std::vector<StoredRun>& runs) {
   const auto found = std::find_if(runs.begin(), runs.end(), [](const StoredRun& run) {
     return record::CheckRunId(run.run).verdict == record::IdentityCheck::kTrue;
   });
@@ -65,7 +67,7 @@ absl::StatusOr<uint64_t> SqlReader::CountProducers() {
 
 absl::StatusOr<v1::ListRunsResponse> SqlReader::ListRuns(const v1::ListRunsRequest& request) {
   RETURN_IF_ERROR(CheckFilter(request.filter()));
-  const std::optional<RunPlace> after = PlaceOf(request.page_token());
+  const std::optional<RunPlace> after = ParsePageToken(request.page_token());
   if (!after.has_value()) return BadToken();
   const int32_t size = PageSize(request.page_size(), kDefaultPage, kLargestPage);
   ASSIGN_OR_RETURN(const sql::Transaction transaction, BeginCall());
@@ -77,7 +79,7 @@ absl::StatusOr<v1::ListRunsResponse> SqlReader::ListRuns(const v1::ListRunsReque
     if (runs.empty()) return response;
     for (const StoredRun& run : runs) {
       if (response.runs_size() == size || bytes >= kMostListBytes) {
-        response.set_next_page_token(TokenOf(last));
+        response.set_next_page_token(FormatPageToken(last));
         return response;
       }
       ASSIGN_OR_RETURN(v1::RunSummary summary, reader_.Summarise(run));
@@ -90,10 +92,10 @@ absl::StatusOr<v1::ListRunsResponse> SqlReader::ListRuns(const v1::ListRunsReque
 
 absl::StatusOr<v1::RunSummary> SqlReader::GetRun(const std::string& run_id) {
   ASSIGN_OR_RETURN(const sql::Transaction transaction, BeginCall());
-  ASSIGN_OR_RETURN(std::vector<StoredRun> runs, reader_.RunsOf(run_id));
+  ASSIGN_OR_RETURN(std::vector<StoredRun> runs, reader_.RunsWithId(run_id));
   ASSIGN_OR_RETURN(std::vector<StoredAttempt> attempts,
-                   reader_.AttemptsOf(run_id, "", std::numeric_limits<int64_t>::max()));
-  return reader_.Summarise(TrueOf(runs), &attempts);
+                   reader_.AttemptsWithRunId(run_id, "", std::numeric_limits<int64_t>::max()));
+  return reader_.Summarise(FindTrueRun(runs), &attempts);
 }
 
 absl::StatusOr<v1::ListAttemptsResponse> SqlReader::ListAttempts(const v1::ListAttemptsRequest& request) {
@@ -101,8 +103,8 @@ absl::StatusOr<v1::ListAttemptsResponse> SqlReader::ListAttempts(const v1::ListA
   if (!after.ok()) return BadToken();
   const int32_t size = PageSize(request.page_size(), kDefaultPage, kLargestPage);
   ASSIGN_OR_RETURN(const sql::Transaction transaction, BeginCall());
-  RETURN_IF_ERROR(reader_.RunsOf(request.run_id()).status());
-  ASSIGN_OR_RETURN(std::vector<StoredAttempt> attempts, reader_.AttemptsOf(request.run_id(), *after, size + 1));
+  RETURN_IF_ERROR(reader_.RunsWithId(request.run_id()).status());
+  ASSIGN_OR_RETURN(std::vector<StoredAttempt> attempts, reader_.AttemptsWithRunId(request.run_id(), *after, size + 1));
   v1::ListAttemptsResponse response;
   size_t bytes = 0;
   for (const StoredAttempt& listed : attempts) {

@@ -36,7 +36,7 @@ absl::StatusOr<AckedCheck> CheckOnce(SqliteDatabase& database, const std::option
   if (applies && check.log.salts == mark->log_salts) {
     check.log.durable = std::max(check.log.durable, mark->log_frames);
   }
-  if (std::optional<std::string> damage = DamageOf(check.log)) check.damage.push_back(*std::move(damage));
+  if (std::optional<std::string> damage = DescribeDamage(check.log)) check.damage.push_back(*std::move(damage));
   if (applies && held.records < mark->records) {
     check.damage.push_back(
         absl::StrCat(mark->records - held.records, " of ", mark->records, " acknowledged records are missing"));

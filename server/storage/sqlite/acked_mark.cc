@@ -72,13 +72,13 @@ std::optional<AckedMark> Decode(const std::string& line) {
 }  // namespace
 
 absl::StatusOr<AckedMarkFile> AckedMarkFile::Open(const std::string& database) {
-  const int fd = open(PathOf(database).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", PathOf(database)));
+  const int fd = open(MarkPath(database).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", MarkPath(database)));
   return AckedMarkFile(fd);
 }
 
 absl::StatusOr<std::optional<AckedMark>> AckedMarkFile::Read(const std::string& database) {
-  const std::string path = PathOf(database);
+  const std::string path = MarkPath(database);
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0 && errno == ENOENT) return std::nullopt;
   if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", path));

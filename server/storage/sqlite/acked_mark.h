@@ -32,7 +32,7 @@ class AckedMarkFile {
   // for up to a quarter of a second. Returns nullopt if no mark was ever written. Returns DATA_LOSS if the line is
   // damaged; the message names the remedy.
   static absl::StatusOr<std::optional<AckedMark>> Read(const std::string& database);
-  static std::string PathOf(const std::string& database) { return database + ".acked"; }
+  static std::string MarkPath(const std::string& database) { return database + ".acked"; }
 
   AckedMarkFile(AckedMarkFile&& other) noexcept;
   AckedMarkFile& operator=(AckedMarkFile&& other) noexcept;

@@ -60,7 +60,7 @@ PageLayout& KnownLayout(sqlite3_file* file) {
   PageLayout& layout = ChecksumFile::Of(file).layout;
   char header[kDatabaseHeaderBytes];
   if (layout.page_bytes == 0 && ReadReal(file, header, sizeof header, 0) == SQLITE_OK) {
-    layout = LayoutOf({header, sizeof header});
+    layout = ParsePageLayout({header, sizeof header});
   }
   return layout;
 }
@@ -72,7 +72,7 @@ PageState StateIn(ChecksumFile& file, uint32_t number, std::string_view page) {
   if (!file.knows_logged || !file.admission.foreign) file.logged = LogSeals::Read(file.path);
   file.knows_logged = true;
   const auto logged = file.logged.find(number);
-  return StateOf(number, page, logged == file.logged.end() ? absl::Span<const uint32_t>() : logged->second);
+  return ComputePageState(number, page, logged == file.logged.end() ? absl::Span<const uint32_t>() : logged->second);
 }
 
 bool IsAdmitted(ChecksumFile& file, uint32_t number, std::string_view page) {
@@ -92,7 +92,7 @@ int Damaged(sqlite3_file* file, uint32_t number, const char* what) {
 int ReadPage(sqlite3_file* file, char* to, int size, sqlite3_int64 offset) {
   const int result = ReadReal(file, to, size, offset);
   if (result != SQLITE_OK && result != SQLITE_IOERR_SHORT_READ) return result;
-  if (offset == 0) ChecksumFile::Of(file).layout = LayoutOf({to, static_cast<size_t>(size)});
+  if (offset == 0) ChecksumFile::Of(file).layout = ParsePageLayout({to, static_cast<size_t>(size)});
   const PageLayout& layout = KnownLayout(file);
   if (!layout.checked || layout.page_bytes != size) return result;
   const auto number = static_cast<uint32_t>(offset / size + 1);
@@ -110,7 +110,7 @@ int ReadHeader(sqlite3_file* file, void* to, int size, sqlite3_int64 offset) {
   const int result = ReadReal(file, header, sizeof header, 0);
   // If the file ends inside its header, SQLite must see this end.
   if (result != SQLITE_OK) return ReadReal(file, to, size, offset);
-  if (LayoutOf({header, sizeof header}).checked) ShowSize(header);
+  if (ParsePageLayout({header, sizeof header}).checked) ShowSize(header);
   std::memcpy(to, header + offset, size);
   return SQLITE_OK;
 }
@@ -139,7 +139,7 @@ int Read(sqlite3_file* file, void* to, int size, sqlite3_int64 offset) {
 int Write(sqlite3_file* file, const void* from, int size, sqlite3_int64 offset) {
   if (offset == 0 && size >= kLeastPageBytes) {
     // The page's trailer is still the one of its previous content.
-    ChecksumFile::Of(file).layout = LayoutOf({static_cast<const char*>(from), kDatabaseHeaderBytes});
+    ChecksumFile::Of(file).layout = ParsePageLayout({static_cast<const char*>(from), kDatabaseHeaderBytes});
   }
   const PageLayout& layout = KnownLayout(file);
   // The first page of a new database may be written last. A new database has room for checksums, because
@@ -168,7 +168,7 @@ int WriteLog(sqlite3_file* file, const void* from, int size, sqlite3_int64 offse
     const uint32_t page =
         uint32_t{number[0]} << 24 | uint32_t{number[1]} << 16 | uint32_t{number[2]} << 8 | uint32_t{number[3]};
     seals.Store(static_cast<uint32_t>((frame_at - kLogHeaderBytes) / frame_bytes), page,
-                SealOf(page, {static_cast<const char*>(from), static_cast<size_t>(size)}));
+                ComputeSeal(page, {static_cast<const char*>(from), static_cast<size_t>(size)}));
   }
   return Methods(file).xWrite(Real(file), from, size, offset);
 }
@@ -232,7 +232,7 @@ constexpr sqlite3_io_methods LogMethods() {
 constexpr sqlite3_io_methods kLogMethods = LogMethods();
 
 // Returns the path of the database to which a log belongs.
-std::string DatabaseOf(std::string_view log) {
+std::string DatabasePath(std::string_view log) {
   return std::string(log.substr(0, log.size() - (log.ends_with(kLogSuffix) ? kLogSuffix.size() : 0)));
 }
 
@@ -244,7 +244,7 @@ int Open(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, int*
     return RealVfs(vfs)->xOpen(RealVfs(vfs), name, file, flags, out_flags);
   }
   auto* opened = new (file) ChecksumFile{.base = {}, .path = name, .layout = {}};
-  if (is_log) opened->seals = std::make_unique<LogSeals>(DatabaseOf(name));
+  if (is_log) opened->seals = std::make_unique<LogSeals>(DatabasePath(name));
   const int result = RealVfs(vfs)->xOpen(RealVfs(vfs), name, Real(file), flags, out_flags);
   // SQLite closes a file that has methods, also after an error.
   if (Real(file)->pMethods != nullptr) {
@@ -255,7 +255,7 @@ int Open(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, int*
   return result;
 }
 int Delete(sqlite3_vfs* vfs, const char* name, int sync_folder) {
-  if (std::string_view(name).ends_with(kLogSuffix)) unlink(LogSeals::PathOf(DatabaseOf(name)).c_str());
+  if (std::string_view(name).ends_with(kLogSuffix)) unlink(LogSeals::SealsPath(DatabasePath(name)).c_str());
   return RealVfs(vfs)->xDelete(RealVfs(vfs), name, sync_folder);
 }
 int Access(sqlite3_vfs* vfs, const char* name, int flags, int* yes) {
@@ -311,7 +311,7 @@ std::string ChecksumVfsOver(const std::string& base) {
   return name;
 }
 
-Admission& AdmissionOf(sqlite3_file* file) { return ChecksumFile::Of(file).admission; }
+Admission& MutableAdmission(sqlite3_file* file) { return ChecksumFile::Of(file).admission; }
 
 int ReadPageAsItLies(sqlite3_file* file, uint32_t number, char* page, int bytes, PageState* state) {
   const int result = ReadReal(file, page, bytes, sqlite3_int64{number - 1} * bytes);

@@ -26,7 +26,7 @@ struct Admission {
 };
 // Returns the admission of a file, to be changed in place. `file`, here and below, is the SQLITE_FCNTL_FILE_POINTER of
 // a connection over ChecksumVfsOver().
-Admission& AdmissionOf(sqlite3_file* file);
+Admission& MutableAdmission(sqlite3_file* file);
 
 // Reads page `number` of `bytes` bytes as it is stored in the file, whatever is admitted. Returns SQLite's result code:
 // SQLITE_IOERR_DATA if the file ends before the page does. In a file without checksums every page counts as sealed.

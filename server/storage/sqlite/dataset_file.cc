@@ -46,7 +46,7 @@ absl::Status UseWal(SqliteDatabase& database) {
   return database.Execute("PRAGMA synchronous = FULL");
 }
 
-absl::StatusOr<std::optional<AckedMark>> MarkOf(const std::string& path) {
+absl::StatusOr<std::optional<AckedMark>> ReadMark(const std::string& path) {
   ASSIGN_OR_RETURN(const std::string real_path, RealPath(path));
   return AckedMarkFile::Read(real_path);
 }
@@ -54,7 +54,7 @@ absl::StatusOr<std::optional<AckedMark>> MarkOf(const std::string& path) {
 // Checks, before anything is written, that the file is a dataset, not too new, and not missing acknowledged records.
 absl::Status Inspect(SqliteDatabase& database, const std::string& path) {
   if (absl::Status status = SchemaVersion(database).status(); !status.ok()) return InFile(path, status);
-  ASSIGN_OR_RETURN(const std::optional<AckedMark> mark, MarkOf(path));
+  ASSIGN_OR_RETURN(const std::optional<AckedMark> mark, ReadMark(path));
   return RequireAcked(database, path, mark);
 }
 
@@ -145,7 +145,7 @@ absl::StatusOr<SqliteDatabase> OpenFileForCopying(const std::string& path) {
 
 absl::StatusOr<SqliteDatabase> OpenDatasetForReading(const std::string& path, const ReaderOptions& options) {
   if (!options.check_acked) return OpenReadOnly(path, options);
-  const absl::StatusOr<std::optional<AckedMark>> mark = MarkOf(path);
+  const absl::StatusOr<std::optional<AckedMark>> mark = ReadMark(path);
   if (absl::IsDataLoss(mark.status())) return mark.status();
   ASSIGN_OR_RETURN(SqliteDatabase database, OpenReadOnly(path, options));
   absl::StatusOr<sql::Transaction> transaction = sql::Transaction::BeginRead(database);

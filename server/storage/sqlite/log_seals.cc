@@ -21,7 +21,7 @@ LogSeals::~LogSeals() {
 
 LogSeals::Pages LogSeals::Read(const std::string& database) {
   Pages pages;
-  std::ifstream file(PathOf(database), std::ios::binary);
+  std::ifstream file(SealsPath(database), std::ios::binary);
   Entry entry = {};
   while (file.read(reinterpret_cast<char*>(&entry), sizeof entry)) {
     // Frames without a seal leave zeros.

@@ -18,12 +18,12 @@ namespace telemetry::storage::sqlite {
 // loses no seal, and after a power cut a page without a seal counts as foreign. Not thread-safe.
 class LogSeals {
  public:
-  explicit LogSeals(const std::string& database) : path_(PathOf(database)) {}
+  explicit LogSeals(const std::string& database) : path_(SealsPath(database)) {}
   LogSeals(const LogSeals&) = delete;
   LogSeals& operator=(const LogSeals&) = delete;
   ~LogSeals();
 
-  static std::string PathOf(const std::string& database) { return database + ".seals"; }
+  static std::string SealsPath(const std::string& database) { return database + ".seals"; }
 
   // Seals by page number. Empty if the file cannot be read.
   using Pages = absl::flat_hash_map<uint32_t, std::vector<uint32_t>>;

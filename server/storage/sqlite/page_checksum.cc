@@ -71,16 +71,16 @@ bool IsSealed(uint32_t number, std::string_view page) {
   return NumberIn(page) == number && CrcIn(page) == record::Crc32c(0, page.substr(0, page.size() - kCrcBytes));
 }
 
-uint32_t SealOf(uint32_t number, std::string_view page) {
+uint32_t ComputeSeal(uint32_t number, std::string_view page) {
   char trailer[kPageTrailerBytes - kCrcBytes];
   StoreU32(number, trailer);
   const uint32_t content = record::Crc32c(0, page.substr(0, page.size() - kPageTrailerBytes));
   return record::Crc32c(content, {trailer, sizeof trailer});
 }
 
-PageState StateOf(uint32_t number, std::string_view page, absl::Span<const uint32_t> logged) {
+PageState ComputePageState(uint32_t number, std::string_view page, absl::Span<const uint32_t> logged) {
   if (IsSealed(number, page)) return PageState::kSealed;
-  const uint32_t seal = SealOf(number, page);
+  const uint32_t seal = ComputeSeal(number, page);
   if (std::find(logged.begin(), logged.end(), seal) != logged.end()) return PageState::kLogged;
   const size_t sealed_bytes = page.size() - kCrcBytes;
   const uint32_t stored = CrcIn(page);
@@ -107,7 +107,7 @@ void ShowSize(char* header) {
   StoreU32(LoadU32(header + kChangeCounterAt), header + kVersionValidForAt);
 }
 
-PageLayout LayoutOf(std::string_view first) {
+PageLayout ParsePageLayout(std::string_view first) {
   if (first.size() < kDatabaseHeaderBytes) return {};
   const bool whole_page = first.size() >= 512;
   const bool has_number = whole_page && NumberIn(first) == 1;

@@ -21,7 +21,7 @@ void SealPage(uint32_t number, char* page, int page_bytes);
 bool IsSealed(uint32_t number, std::string_view page);
 
 // Returns the crc that SealPage() would write.
-uint32_t SealOf(uint32_t number, std::string_view page);
+uint32_t ComputeSeal(uint32_t number, std::string_view page);
 
 // The state of a page in the database file.
 enum class PageState {
@@ -32,7 +32,7 @@ enum class PageState {
 };
 
 // Returns the state of a page. `logged` holds the seals recorded for this page.
-PageState StateOf(uint32_t number, std::string_view page, absl::Span<const uint32_t> logged);
+PageState ComputePageState(uint32_t number, std::string_view page, absl::Span<const uint32_t> logged);
 
 // Page layout according to the header of a database. A damaged first page may contain any value.
 struct PageLayout {
@@ -42,7 +42,7 @@ struct PageLayout {
 inline constexpr int kDatabaseHeaderBytes = 100;
 // Parses the header at the beginning of `first`. If `first` is the complete first page, its trailer counts too, so that
 // one flipped bit cannot make the file look like one without checksums.
-PageLayout LayoutOf(std::string_view first);
+PageLayout ParsePageLayout(std::string_view first);
 
 // In the database file, the header that this program writes states no valid size: it stores the complements of the size
 // and of the change counter's copy ("version-valid-for"), and SQLite uses the size of the file instead, as the file

@@ -31,7 +31,7 @@ absl::StatusOr<PageLayout> LayoutIn(sqlite3_file* file) {
   const int code = file->pMethods->xRead(file, header, sizeof header, 0);
   if (code == SQLITE_IOERR_SHORT_READ) return PageLayout{};
   if (code != SQLITE_OK) return SqliteStatus(code);
-  return LayoutOf({header, sizeof header});
+  return ParsePageLayout({header, sizeof header});
 }
 
 class Scanner {
@@ -66,7 +66,7 @@ class Scanner {
 
 }  // namespace
 
-absl::StatusOr<sqlite3_file*> FileOf(SqliteDatabase& database) {
+absl::StatusOr<sqlite3_file*> DatabaseFile(SqliteDatabase& database) {
   sqlite3_file* file = nullptr;
   const int code =
       sqlite3_file_control(database.handle(), "main", SQLITE_FCNTL_FILE_POINTER, static_cast<void*>(&file));
@@ -76,16 +76,16 @@ absl::StatusOr<sqlite3_file*> FileOf(SqliteDatabase& database) {
 
 absl::StatusOr<bool> HasPageChecksums(SqliteDatabase& database) {
   ASSIGN_OR_RETURN(const int64_t page_bytes, database.QueryInt("PRAGMA page_size"));
-  ASSIGN_OR_RETURN(sqlite3_file* const file, FileOf(database));
+  ASSIGN_OR_RETURN(sqlite3_file* const file, DatabaseFile(database));
   std::vector<char> page(page_bytes);
   PageState state = PageState::kSealed;
   const int code = ReadPage(file, 1, /*tries=*/1, page, &state);
   if (code != SQLITE_OK && code != SQLITE_IOERR_DATA) return SqliteStatus(code);
-  return LayoutOf({page.data(), page.size()}).checked;
+  return ParsePageLayout({page.data(), page.size()}).checked;
 }
 
 absl::StatusOr<bool> IsRewritten(SqliteDatabase& database) {
-  ASSIGN_OR_RETURN(sqlite3_file* const file, FileOf(database));
+  ASSIGN_OR_RETURN(sqlite3_file* const file, DatabaseFile(database));
   ASSIGN_OR_RETURN(const PageLayout layout, LayoutIn(file));
   if (!layout.checked || layout.page_bytes == 0) return false;
   std::vector<char> page(layout.page_bytes);
@@ -101,7 +101,7 @@ absl::StatusOr<PageScan> ScanPages(SqliteDatabase& database, const absl::flat_ha
   ASSIGN_OR_RETURN(const bool checked, HasPageChecksums(database));
   ASSIGN_OR_RETURN(const int64_t page_bytes, database.QueryInt("PRAGMA page_size"));
   ASSIGN_OR_RETURN(const int64_t pages, database.QueryInt("PRAGMA page_count"));
-  ASSIGN_OR_RETURN(sqlite3_file* const file, FileOf(database));
+  ASSIGN_OR_RETURN(sqlite3_file* const file, DatabaseFile(database));
   sqlite3_int64 bytes = 0;
   if (const int code = file->pMethods->xFileSize(file, &bytes); code != SQLITE_OK) return SqliteStatus(code);
 
@@ -109,7 +109,7 @@ absl::StatusOr<PageScan> ScanPages(SqliteDatabase& database, const absl::flat_ha
   PageScan scan{.checked = checked,
                 .page_bytes = static_cast<int>(page_bytes),
                 .pages = static_cast<uint32_t>(std::max<int64_t>((bytes + page_bytes - 1) / page_bytes, pages)),
-                .rewritten = AdmissionOf(file).foreign,
+                .rewritten = MutableAdmission(file).foreign,
                 .logged = {},
                 .foreign = {},
                 .damaged = {},

@@ -13,7 +13,7 @@ struct sqlite3_file;
 namespace telemetry::storage::sqlite {
 
 // Returns SQLite's handle of the database file.
-absl::StatusOr<sqlite3_file*> FileOf(SqliteDatabase& database);
+absl::StatusOr<sqlite3_file*> DatabaseFile(SqliteDatabase& database);
 
 // Returns whether the pages of the database file have checksums. Errors are I/O errors.
 absl::StatusOr<bool> HasPageChecksums(SqliteDatabase& database);
@@ -26,8 +26,8 @@ absl::StatusOr<bool> IsRewritten(SqliteDatabase& database);
 struct PageScan {
   bool checked = false;  // pages have checksums
   int page_bytes = 0;
-  uint32_t pages = 0;               // pages in the database
-  bool rewritten = false;           // the connection reads foreign pages (AdmissionOf); otherwise they count as damaged
+  uint32_t pages = 0;      // pages in the database
+  bool rewritten = false;  // the connection reads foreign pages (MutableAdmission); otherwise they count as damaged
   std::vector<uint32_t> logged;     // pages that are not sealed but match a seal of the log
   std::vector<uint32_t> foreign;    // pages that another program wrote
   std::vector<uint32_t> damaged;    // pages that do not match their checksum, except those after the end of the file

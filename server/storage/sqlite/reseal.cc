@@ -26,8 +26,8 @@ absl::Status Damaged(const std::vector<std::string>& damage) {
 
 absl::Status AdmitPages(SqliteDatabase& database, bool damaged) {
   ASSIGN_OR_RETURN(const bool rewritten, IsRewritten(database));
-  ASSIGN_OR_RETURN(sqlite3_file* const file, FileOf(database));
-  AdmissionOf(file) = {.foreign = rewritten, .damaged = damaged};
+  ASSIGN_OR_RETURN(sqlite3_file* const file, DatabaseFile(database));
+  MutableAdmission(file) = {.foreign = rewritten, .damaged = damaged};
   return absl::OkStatus();
 }
 
@@ -50,7 +50,7 @@ absl::Status VerifyContent(SqliteDatabase& database, const PageScan& scan) {
 class CheckpointLock {
  public:
   static absl::StatusOr<CheckpointLock> Take(SqliteDatabase& database) {
-    ASSIGN_OR_RETURN(sqlite3_file* const file, FileOf(database));
+    ASSIGN_OR_RETURN(sqlite3_file* const file, DatabaseFile(database));
     sql::Statement mode(database, "PRAGMA journal_mode");
     RETURN_IF_ERROR(mode.Step().status());
     if (mode.Text(0) != "wal") return CheckpointLock(nullptr);
@@ -103,7 +103,7 @@ absl::Status TouchFirstPage(SqliteDatabase& database) {
 }
 
 absl::StatusOr<ResealReport> Reseal(SqliteDatabase& database, PagesToScan which, PageScan* scan) {
-  ASSIGN_OR_RETURN(sqlite3_file* const file, FileOf(database));
+  ASSIGN_OR_RETURN(sqlite3_file* const file, DatabaseFile(database));
   ASSIGN_OR_RETURN(sql::Transaction transaction, sql::Transaction::BeginWrite(database));
   {
     ASSIGN_OR_RETURN(const CheckpointLock lock, CheckpointLock::Take(database));
@@ -112,14 +112,14 @@ absl::StatusOr<ResealReport> Reseal(SqliteDatabase& database, PagesToScan which,
     // After a crash of the collector, if no other program has written, the log holds all of these pages.
     if (UnsealedIn(*scan).empty() && scan->damage.empty() && !scan->rewritten) return ResealReport{};
     // Missing pages cannot be sealed.
-    const size_t tolerated = AdmissionOf(file).damaged ? scan->damaged.size() : 0;
+    const size_t tolerated = MutableAdmission(file).damaged ? scan->damaged.size() : 0;
     absl::Status status = scan->damage.size() > tolerated ? Damaged(scan->damage) : VerifyContent(database, *scan);
     if (status.ok()) status = SealInPlace(file, UnsealedIn(*scan), *scan);
     if (status.ok()) status = TouchFirstPage(database);
     if (!status.ok()) return status;
   }
   RETURN_IF_ERROR(transaction.Commit());
-  AdmissionOf(file) = {};
+  MutableAdmission(file) = {};
   // A reader may be in the way. The first page is then sealed by a later checkpoint.
   RETURN_IF_ERROR(database.Execute("PRAGMA wal_checkpoint"));
   return ResealReport{.logged = scan->logged.size(), .foreign = scan->foreign.size() + scan->damaged.size()};
@@ -132,17 +132,17 @@ absl::Status AdmitForeignPages(SqliteDatabase& database) { return AdmitPages(dat
 absl::Status AdmitAllPages(SqliteDatabase& database) { return AdmitPages(database, /*damaged=*/true); }
 
 absl::Status VerifyForeignPages(SqliteDatabase& database) {
-  const absl::StatusOr<sqlite3_file*> file = FileOf(database);
-  if (!file.ok() || !AdmissionOf(*file).foreign) return file.status();
+  const absl::StatusOr<sqlite3_file*> file = DatabaseFile(database);
+  if (!file.ok() || !MutableAdmission(*file).foreign) return file.status();
   ASSIGN_OR_RETURN(const sql::Transaction transaction, sql::Transaction::BeginRead(database));
   ASSIGN_OR_RETURN(const PageScan scan, ScanInTransaction(database, PagesToScan::kAll));
   return scan.damage.empty() ? VerifyContent(database, scan) : Damaged(scan.damage);
 }
 
 absl::StatusOr<ResealReport> ResealPages(SqliteDatabase& database) {
-  ASSIGN_OR_RETURN(sqlite3_file* const file, FileOf(database));
+  ASSIGN_OR_RETURN(sqlite3_file* const file, DatabaseFile(database));
   PageScan scan;
-  if (AdmissionOf(file).foreign) return Reseal(database, PagesToScan::kAll, &scan);
+  if (MutableAdmission(file).foreign) return Reseal(database, PagesToScan::kAll, &scan);
   if (LogSeals::Read(sqlite3_db_filename(database.handle(), "main")).empty()) return ResealReport{};
   return Reseal(database, PagesToScan::kLogged, &scan);
 }

@@ -15,7 +15,7 @@
 namespace telemetry::storage::sqlite {
 namespace {
 
-absl::StatusCode CodeOf(int sqlite_code) {
+absl::StatusCode SqliteToStatusCode(int sqlite_code) {
   if (sqlite_code == SQLITE_IOERR_DATA) return absl::StatusCode::kDataLoss;
   switch (sqlite_code & 0xff) {
     case SQLITE_CORRUPT:
@@ -54,7 +54,7 @@ std::string FileUri(const std::string& path, const char* query) {
 }  // namespace
 
 absl::Status SqliteStatus(int code) {
-  return absl::Status(CodeOf(code), absl::StrCat("SQLite: ", sqlite3_errstr(code), " (", code, ")"));
+  return absl::Status(SqliteToStatusCode(code), absl::StrCat("SQLite: ", sqlite3_errstr(code), " (", code, ")"));
 }
 
 absl::Status SqliteStatus(sqlite3* handle, int code) {
@@ -62,8 +62,9 @@ absl::Status SqliteStatus(sqlite3* handle, int code) {
   if (code == SQLITE_IOERR_DATA || ((code & 0xff) == SQLITE_IOERR && extended == SQLITE_IOERR_DATA)) {
     return absl::DataLossError(absl::StrCat(LastPageDamage(), ": run telemetry-collector check on it"));
   }
-  return absl::Status(CodeOf(code), absl::StrCat("SQLite: ", sqlite3_errmsg(handle), " (",
-                                                 (extended & 0xff) == (code & 0xff) ? extended : code, ")"));
+  return absl::Status(SqliteToStatusCode(code),
+                      absl::StrCat("SQLite: ", sqlite3_errmsg(handle), " (",
+                                   (extended & 0xff) == (code & 0xff) ? extended : code, ")"));
 }
 
 absl::StatusOr<SqliteDatabase> SqliteDatabase::Open(const std::string& path, const Options& options) {

@@ -93,7 +93,7 @@ absl::StatusOr<PruneStep> SqliteWriter::PruneSome(const PruneRules& rules) {
 
 absl::StatusOr<PruneStep> SqliteWriter::TryPrune(const PruneRules& rules) {
   if (!pruner_) {
-    ASSIGN_OR_RETURN(const tables::PruneReach reach, tables::ReachOf(database_, rules));
+    ASSIGN_OR_RETURN(const tables::PruneReach reach, tables::ComputeReach(database_, rules));
     pruner_.emplace(database_, rules, reach);
   }
   ASSIGN_OR_RETURN(PruneStep step, pruner_->RemoveSome());

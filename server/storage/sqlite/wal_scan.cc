@@ -51,8 +51,8 @@ class Scanner {
     scan_.bytes = static_cast<uint64_t>(size);
     if (scan_.bytes == 0) return scan_;
     RETURN_IF_ERROR(TakeHeader());
-    for (uint32_t frame = 1; OffsetOf(frame + 1) <= scan_.bytes; ++frame) {
-      RETURN_IF_ERROR(Read(frame_.data(), frame_.size(), OffsetOf(frame)));
+    for (uint32_t frame = 1; FrameOffset(frame + 1) <= scan_.bytes; ++frame) {
+      RETURN_IF_ERROR(Read(frame_.data(), frame_.size(), FrameOffset(frame)));
       TakeFrame(frame);
     }
     if (whole_) MarkBad(static_cast<uint32_t>((scan_.bytes - std::min(scan_.bytes, kHeaderBytes)) / frame_.size() + 1));
@@ -60,7 +60,7 @@ class Scanner {
   }
 
  private:
-  uint64_t OffsetOf(uint32_t frame) const { return kHeaderBytes + uint64_t{frame - 1} * frame_.size(); }
+  uint64_t FrameOffset(uint32_t frame) const { return kHeaderBytes + uint64_t{frame - 1} * frame_.size(); }
 
   absl::Status Read(char* to, uint64_t size, uint64_t offset) {
     const int code = log_.pMethods->xRead(&log_, to, static_cast<int>(size), static_cast<sqlite3_int64>(offset));
@@ -113,7 +113,7 @@ class Scanner {
   void MarkBad(uint32_t frame) {
     whole_ = false;
     scan_.first_bad = frame;
-    scan_.first_bad_at = frame == 0 ? 0 : OffsetOf(frame);
+    scan_.first_bad_at = frame == 0 ? 0 : FrameOffset(frame);
   }
 
   sqlite3_file& log_;
@@ -129,7 +129,7 @@ class Scanner {
 };
 
 // nullptr: no log is open.
-absl::StatusOr<sqlite3_file*> LogOf(SqliteDatabase& database) {
+absl::StatusOr<sqlite3_file*> WalFile(SqliteDatabase& database) {
   sqlite3_file* log = nullptr;
   const int code =
       sqlite3_file_control(database.handle(), "main", SQLITE_FCNTL_JOURNAL_POINTER, static_cast<void*>(&log));
@@ -140,7 +140,7 @@ absl::StatusOr<sqlite3_file*> LogOf(SqliteDatabase& database) {
 }  // namespace
 
 absl::StatusOr<uint64_t> ReadWalSalts(SqliteDatabase& database) {
-  const absl::StatusOr<sqlite3_file*> log = LogOf(database);
+  const absl::StatusOr<sqlite3_file*> log = WalFile(database);
   if (!log.ok() || *log == nullptr) return log.ok() ? absl::StatusOr<uint64_t>(0) : log.status();
   char salts[8] = {};
   const int code = (*log)->pMethods->xRead(*log, salts, sizeof salts, kSaltsAt);
@@ -161,12 +161,12 @@ absl::StatusOr<uint32_t> PaddingFrames(SqliteDatabase& database) {
 
 absl::StatusOr<WalScan> ScanWal(SqliteDatabase& database) {
   ASSIGN_OR_RETURN(const int64_t page_bytes, database.QueryInt("PRAGMA page_size"));
-  ASSIGN_OR_RETURN(sqlite3_file* const log, LogOf(database));
+  ASSIGN_OR_RETURN(sqlite3_file* const log, WalFile(database));
   if (log == nullptr) return WalScan{};
   return Scanner(log, static_cast<uint64_t>(page_bytes)).Run();
 }
 
-std::optional<std::string> DamageOf(const WalScan& scan) {
+std::optional<std::string> DescribeDamage(const WalScan& scan) {
   if (scan.durable <= scan.committed) return std::nullopt;
   const std::string where =
       scan.first_bad == 0 ? "its header" : absl::StrCat("frame ", scan.first_bad, ", byte ", scan.first_bad_at);

@@ -37,6 +37,6 @@ absl::StatusOr<uint64_t> ReadWalSalts(SqliteDatabase& database);
 absl::StatusOr<uint32_t> PaddingFrames(SqliteDatabase& database);
 
 // Describes the damage for people; nullopt: none.
-std::optional<std::string> DamageOf(const WalScan& scan);
+std::optional<std::string> DescribeDamage(const WalScan& scan);
 
 }  // namespace telemetry::storage::sqlite

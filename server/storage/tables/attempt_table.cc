@@ -74,7 +74,7 @@ void AttemptTable::Forget() {
   last_id_.clear();
 }
 
-absl::StatusOr<AttemptTable::Known> AttemptTable::KnownOf(const std::string& attempt_id) {
+absl::StatusOr<AttemptTable::Known> AttemptTable::FindKnown(const std::string& attempt_id) {
   if (attempt_id == last_id_) return last_;
   if (const auto it = keys_.find(attempt_id); it == keys_.end()) {
     absl::StatusOr<Known> known = Find(attempt_id);
@@ -89,8 +89,8 @@ absl::StatusOr<AttemptTable::Known> AttemptTable::KnownOf(const std::string& att
   return last_;
 }
 
-absl::StatusOr<AttemptTable::RowTarget> AttemptTable::TargetOf(const std::string& attempt_id, MaybeRefusal& refusal) {
-  ASSIGN_OR_RETURN(Known known, KnownOf(attempt_id));
+absl::StatusOr<AttemptTable::RowTarget> AttemptTable::FindTarget(const std::string& attempt_id, MaybeRefusal& refusal) {
+  ASSIGN_OR_RETURN(Known known, FindKnown(attempt_id));
   if (known.key.attempt > 0) return RowTarget{.key = known.key, .foreign = sender_.IsForeignTo(known.sender)};
   if (known.key.attempt == kUnknown) {
     refusal = Refusal{v1::Reject::REASON_UNKNOWN_REFERENCE, "attempt_id names an attempt that is not known"};
@@ -115,7 +115,7 @@ absl::StatusOr<AttemptTable::Known> AttemptTable::Find(const std::string& attemp
 absl::Status AttemptTable::Store(const v1::Attempt& attempt, int64_t now_unix_us, MaybeRefusal& refusal) {
   ASSIGN_OR_RETURN(std::optional<Row> row, Read(attempt.attempt_id()));
   // A record that contradicts a known attempt must not create a new run.
-  ASSIGN_OR_RETURN(int64_t run, row.has_value() ? LockRun(attempt, *row) : runs_.KeyOf(attempt.run_id()));
+  ASSIGN_OR_RETURN(int64_t run, row.has_value() ? LockRun(attempt, *row) : runs_.FindOrInsertKey(attempt.run_id()));
   if (row.has_value()) {
     if (absl::Status status = Merge(attempt, *row, refusal); !status.ok() || refusal) return status;
     // The record is a duplicate that changes nothing.

@@ -40,7 +40,7 @@ class AttemptTable {
   absl::Status Store(const v1::Attempt& attempt, int64_t now_unix_us, MaybeRefusal& refusal);
 
   // Returns the target of a row that names the attempt.
-  absl::StatusOr<RowTarget> TargetOf(const std::string& attempt_id, MaybeRefusal& refusal);
+  absl::StatusOr<RowTarget> FindTarget(const std::string& attempt_id, MaybeRefusal& refusal);
 
   // Discards cached state of a transaction that will not be committed.
   void Forget();
@@ -70,7 +70,7 @@ class AttemptTable {
   absl::Status Insert(const v1::Attempt& attempt, int64_t run, int64_t now_unix_us);
   absl::Status Supersede(const v1::Attempt& by, int64_t run);
   absl::StatusOr<bool> IsSuperseded(const v1::Attempt& attempt, int64_t run);
-  absl::StatusOr<Known> KnownOf(const std::string& attempt_id);
+  absl::StatusOr<Known> FindKnown(const std::string& attempt_id);
   absl::StatusOr<Known> Find(const std::string& attempt_id);
 
   RunTable& runs_;

@@ -83,7 +83,7 @@ absl::StatusOr<OpenOutcome> BatchWriter::Open(const ProducerOpening& opening) {
   if (absl::Status status = ProducerTable::CheckEpoch(*producer, opening.epoch); !status.ok()) {
     return OpenOutcome{.status = std::move(status)};
   }
-  ASSIGN_OR_RETURN(const int64_t sender, senders_.KeyOf(opening.sender));
+  ASSIGN_OR_RETURN(const int64_t sender, senders_.FindOrInsertKey(opening.sender));
   RETURN_IF_ERROR(producers_.Reopen(*producer, opening, sender, now_unix_us_));
   return opened;
 }
@@ -91,7 +91,7 @@ absl::StatusOr<OpenOutcome> BatchWriter::Open(const ProducerOpening& opening) {
 absl::StatusOr<ProducerTable::Producer*> BatchWriter::FindOrAdd(const ProducerOpening& opening) {
   absl::StatusOr<ProducerTable::Producer*> known = producers_.Find(opening.producer_id);
   if (!known.ok() || *known != nullptr) return known;
-  ASSIGN_OR_RETURN(const int64_t sender, senders_.KeyOf(opening.sender));
+  ASSIGN_OR_RETURN(const int64_t sender, senders_.FindOrInsertKey(opening.sender));
   ASSIGN_OR_RETURN(const bool added, producers_.Add(opening, sender, now_unix_us_));
   if (added) {
     RETURN_IF_ERROR(LimitUnsent(opening.producer_id, sender));

@@ -77,7 +77,7 @@ void ConfigTable::RememberArgument(const std::string& text, int64_t key) { argum
 
 void ConfigTable::Remember(const Id& id, int64_t key) { keys_.emplace(id, key); }
 
-absl::StatusOr<int64_t> ConfigTable::KeyOf(uint64_t config_id) {
+absl::StatusOr<int64_t> ConfigTable::FindOrInsertKey(uint64_t config_id) {
   const Id id = OwnId(config_id);
   if (auto it = keys_.find(id); it != keys_.end()) return it->second;
   absl::StatusOr<int64_t> key = KeyOfRow(find_.Bind(config_id, id.sender), insert_.Bind(config_id, id.sender));
@@ -92,7 +92,7 @@ absl::Status ConfigTable::Store(const v1::Config& config, MaybeRefusal& refusal)
   }
   absl::StatusOr<bool> stored = InsertNew(config);
   if (!stored.ok() || *stored) return stored.status();
-  absl::StatusOr<int64_t> key = KeyOf(config.config_id());
+  absl::StatusOr<int64_t> key = FindOrInsertKey(config.config_id());
   return key.ok() ? Merge(*key, config.text(), refusal) : key.status();
 }
 
@@ -163,8 +163,8 @@ absl::StatusOr<int64_t> ConfigTable::ArgumentKey(std::string_view text) {
 }
 
 absl::Status ConfigTable::Store(const v1::RunConfig& config, MaybeRefusal& refusal) {
-  ASSIGN_OR_RETURN(int64_t run, runs_.KeyOf(config.run_id()));
-  ASSIGN_OR_RETURN(int64_t key, KeyOf(config.config_id()));
+  ASSIGN_OR_RETURN(int64_t run, runs_.FindOrInsertKey(config.run_id()));
+  ASSIGN_OR_RETURN(int64_t key, FindOrInsertKey(config.config_id()));
   ASSIGN_OR_RETURN(RunConfigRow row, ReadRunConfig(run, key));
 
   FieldMerge merge;

@@ -35,7 +35,7 @@ class ConfigTable {
   absl::Status Store(const v1::RunConfig& config, MaybeRefusal& refusal);
 
   // Returns the config's key. Creates a row without a text if the sender has not named the config.
-  absl::StatusOr<int64_t> KeyOf(uint64_t config_id);
+  absl::StatusOr<int64_t> FindOrInsertKey(uint64_t config_id);
 
   // A config_id and its sender (CurrentSender::key).
   struct Id {

@@ -23,7 +23,7 @@ DetailTable::DetailTable(sql::Database& database, AttemptTable& attempts)
                        .where = "attempt = ?1 AND seq = ?2"}) {}
 
 absl::Status DetailTable::Store(const v1::MeasurementDetail& detail, MaybeRefusal& refusal) {
-  absl::StatusOr<AttemptTable::RowTarget> target = attempts_.TargetOf(detail.attempt_id(), refusal);
+  absl::StatusOr<AttemptTable::RowTarget> target = attempts_.FindTarget(detail.attempt_id(), refusal);
   if (!target.ok() || target->left_out()) return target.status();
   if (target->foreign) return CompareStored(detail, target->key, refusal);
   if (known_.is_on()) {

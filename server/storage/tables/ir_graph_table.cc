@@ -55,7 +55,7 @@ IrGraphTable::IrGraphTable(sql::Database& database, RunTable& runs, const Curren
       drop_(database, RowsOfGraph("DELETE FROM ir_graphs")) {}
 
 absl::Status IrGraphTable::Store(const v1::IrGraph& graph) {
-  ASSIGN_OR_RETURN(int64_t run, runs_.KeyOf(graph.run_id()));
+  ASSIGN_OR_RETURN(int64_t run, runs_.FindOrInsertKey(graph.run_id()));
   const std::string digest = record::Sha256(graph.SerializeAsString());
   absl::StatusOr<bool> wanted = MakeRoom(run, graph, digest);
   if (!wanted.ok() || !*wanted) return wanted.status();

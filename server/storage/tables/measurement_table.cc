@@ -85,7 +85,7 @@ void MeasurementTable::RememberHash(int64_t attempt, uint64_t seq, std::string_v
 }
 
 absl::Status MeasurementTable::Store(const v1::Measurement& row, MaybeRefusal& refusal) {
-  absl::StatusOr<AttemptTable::RowTarget> target = attempts_.TargetOf(row.attempt_id(), refusal);
+  absl::StatusOr<AttemptTable::RowTarget> target = attempts_.FindTarget(row.attempt_id(), refusal);
   if (!target.ok() || target->left_out()) return target.status();
   if (target->foreign) return StoreForeign(row, target->key, refusal);
   return StoreRow(row, target->key, refusal);
@@ -108,7 +108,7 @@ absl::Status MeasurementTable::StoreForeign(const v1::Measurement& row, const sq
 
 absl::Status MeasurementTable::StoreRow(const v1::Measurement& row, const sql::AttemptKey& key, MaybeRefusal& refusal) {
   ASSIGN_OR_RETURN(int64_t status_key, StatusKey(row.status()));
-  ASSIGN_OR_RETURN(const int64_t config, configs_.KeyOf(row.config_id()));
+  ASSIGN_OR_RETURN(const int64_t config, configs_.FindOrInsertKey(row.config_id()));
   const OptionalText failure = Failure(row);
   if (known_rows_.is_on()) {
     const Contents contents = {.timestamp_s = row.timestamp_s(),
@@ -165,7 +165,7 @@ absl::Status MeasurementTable::CompareStored(const v1::Measurement& row, const s
 }
 
 absl::Status MeasurementTable::Store(const v1::SourceHash& hash, MaybeRefusal& refusal) {
-  absl::StatusOr<AttemptTable::RowTarget> target = attempts_.TargetOf(hash.attempt_id(), refusal);
+  absl::StatusOr<AttemptTable::RowTarget> target = attempts_.FindTarget(hash.attempt_id(), refusal);
   if (!target.ok() || target->left_out()) return target.status();
   ASSIGN_OR_RETURN(std::string bytes, record::HexDecode(hash.source_hash()));  // cannot fail: Validate() has checked it
   const KnownRows::Is is = known_hashes_.is_on() && !target->foreign

@@ -45,7 +45,7 @@ std::string TimeText(int64_t unix_us) {
   return absl::FormatTime("%Y-%m-%d %H:%M:%SZ", absl::FromUnixMicros(unix_us), absl::UTCTimeZone());
 }
 
-PrunedAttempt CandidateOf(const sql::Statement& row) {
+PrunedAttempt ReadCandidate(const sql::Statement& row) {
   return {.attempt = row.Int(0),
           .run = row.Int(6),
           .attempt_id = row.String(1),
@@ -93,7 +93,7 @@ absl::StatusOr<int64_t> RejectBefore(sql::Database& database, absl::Time time) {
 
 }  // namespace
 
-absl::StatusOr<PruneReach> ReachOf(sql::Database& database, const PruneRules& rules) {
+absl::StatusOr<PruneReach> ComputeReach(sql::Database& database, const PruneRules& rules) {
   ServedTime served(database);
   ASSIGN_OR_RETURN(const OldKeys old, served.OlderThan(rules.keep_age));
   ASSIGN_OR_RETURN(const OldKeys given_up, served.OlderThan(kOpenFor));
@@ -146,7 +146,7 @@ absl::StatusOr<std::vector<PrunedAttempt>> Pruner::Plan() {
   while (true) {
     ASSIGN_OR_RETURN(const bool row, candidates.Step());
     if (!row) return found;
-    PrunedAttempt attempt = CandidateOf(candidates);
+    PrunedAttempt attempt = ReadCandidate(candidates);
     if (attempt.attempt > reach_.old.attempt && too_many <= 0) break;
     too_many -= row_bytes * static_cast<double>(attempt.rows);
     found.push_back(std::move(attempt));
@@ -194,7 +194,7 @@ absl::StatusOr<bool> Pruner::RemoveAttempts(int64_t used_bytes, PruneStep& step)
     ASSIGN_OR_RETURN(const bool row, candidates.Step());
     if (!row) break;
     rows += candidates.Int(5);
-    found.push_back(CandidateOf(candidates));
+    found.push_back(ReadCandidate(candidates));
   }
   candidates.Reset();
   const bool all = rows < AttemptRemover::kRowsAtOnce && std::ssize(found) < AttemptRemover::kAttemptsAtOnce;

@@ -22,7 +22,7 @@ struct PruneReach {
 };
 
 // Computes the reach from ServedTime.
-absl::StatusOr<PruneReach> ReachOf(sql::Database& database, const PruneRules& rules);
+absl::StatusOr<PruneReach> ComputeReach(sql::Database& database, const PruneRules& rules);
 // Computes the reach from arrival times, if the caller vouches that the clock was right then and is right now. Returns
 // FAILED_PRECONDITION if by this clock everything is too old, or something arrived in the future.
 absl::StatusOr<PruneReach> ReachByClock(sql::Database& database, const PruneRules& rules, absl::Time now);

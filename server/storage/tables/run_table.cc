@@ -44,7 +44,7 @@ absl::StatusOr<int64_t> RunTable::Find(const std::string& run_id) {
   return *key;
 }
 
-absl::StatusOr<int64_t> RunTable::KeyOf(const std::string& run_id) {
+absl::StatusOr<int64_t> RunTable::FindOrInsertKey(const std::string& run_id) {
   if (const std::optional<int64_t> known = KnownKey(run_id, sender_.key())) return *known;
   absl::StatusOr<int64_t> key = KeyOfRow(find_.Bind(run_id, sender_.key()), insert_.Bind(run_id, sender_.key()));
   if (key.ok()) Remember(run_id, sender_.key(), *key);
@@ -67,7 +67,7 @@ void RunTable::Remember(const std::string& run_id, int64_t sender, int64_t key) 
 }
 
 absl::Status RunTable::Store(const v1::Run& run, MaybeRefusal& refusal) {
-  ASSIGN_OR_RETURN(int64_t key, KeyOf(run.run_id()));
+  ASSIGN_OR_RETURN(int64_t key, FindOrInsertKey(run.run_id()));
   ASSIGN_OR_RETURN(Row row, Read(key));
 
   FieldMerge merge;

@@ -29,7 +29,7 @@ class RunTable {
   // Returns the run's key, or 0 if the sender has not named the run.
   absl::StatusOr<int64_t> Find(const std::string& run_id);
   // Returns the run's key. Creates a row with only the run_id if the sender has not named the run.
-  absl::StatusOr<int64_t> KeyOf(const std::string& run_id);
+  absl::StatusOr<int64_t> FindOrInsertKey(const std::string& run_id);
   // Locks a run of any sender by its key, if other processes write to the database. Returns ABORTED if the run no
   // longer exists.
   absl::Status Lock(int64_t run);

@@ -19,7 +19,7 @@ absl::StatusOr<int64_t> SenderTable::Find(const std::string& name) {
   return *key;
 }
 
-absl::StatusOr<int64_t> SenderTable::KeyOf(const std::string& name) {
+absl::StatusOr<int64_t> SenderTable::FindOrInsertKey(const std::string& name) {
   absl::StatusOr<int64_t> key = Find(name);
   if (!key.ok() || *key != 0 || name.empty()) return key;
   return KeyOfRow(find_.Bind(name), insert_.Bind(name));

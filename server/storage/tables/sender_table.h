@@ -40,7 +40,7 @@ class SenderTable {
   explicit SenderTable(sql::Database& database);
 
   // Returns the key of a name; 0 if the name is empty. Inserts a new name.
-  absl::StatusOr<int64_t> KeyOf(const std::string& name);
+  absl::StatusOr<int64_t> FindOrInsertKey(const std::string& name);
   // Returns the key of a name without inserting it; 0: unknown.
   absl::StatusOr<int64_t> Find(const std::string& name);
 

@@ -43,7 +43,7 @@ absl::Status Publish(const std::string& draft, const std::string& to) {
 
 }  // namespace
 
-absl::Status SyncFolderOf(const std::string& path) {
+absl::Status SyncParentFolder(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   return Sync(folder.empty() ? "." : folder.string(), O_RDONLY | O_DIRECTORY);
 }
@@ -58,7 +58,7 @@ absl::Status BackUpDataset(const std::string& from, const std::string& to) {
   if (status.ok()) status = Sync(draft, O_RDONLY);
   if (status.ok()) status = Publish(draft, to);
   if (!status.ok()) return status;
-  return SyncFolderOf(to);
+  return SyncParentFolder(to);
 }
 
 }  // namespace telemetry::storage::upkeep

@@ -13,6 +13,6 @@ namespace telemetry::storage::upkeep {
 absl::Status BackUpDataset(const std::string& from, const std::string& to);
 
 // Fsyncs the folder that contains `path`.
-absl::Status SyncFolderOf(const std::string& path);
+absl::Status SyncParentFolder(const std::string& path);
 
 }  // namespace telemetry::storage::upkeep

@@ -21,7 +21,7 @@ absl::Status RequireWritable(const std::string& path, int mode) {
   return absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", path));
 }
 
-std::string FolderOf(const std::string& path) {
+std::string ParentFolder(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   return folder.empty() ? "." : folder.string();
 }
@@ -44,7 +44,7 @@ absl::StatusOr<int> ReadVersion(const std::string& path) {
 absl::StatusOr<DatasetState> InspectDataset(const std::string& path) {
   DatasetState state = {.newest_version = sqlite::EmbeddedMigrations().back().number};
   RETURN_IF_ERROR(sqlite::RefuseFolder(path));
-  RETURN_IF_ERROR(RequireWritable(FolderOf(path), W_OK | X_OK));
+  RETURN_IF_ERROR(RequireWritable(ParentFolder(path), W_OK | X_OK));
   std::error_code error;
   state.exists = std::filesystem::exists(path, error);
   if (!state.exists) return state;

@@ -37,7 +37,7 @@ absl::StatusOr<PruneReport> PruneDataset(const std::string& path, const PruneOpt
                    options.dry_run ? sqlite::OpenDatasetForReading(path, {}) : sqlite::OpenDatasetForWriting(path, {}));
   ASSIGN_OR_RETURN(const tables::PruneReach reach,
                    options.trusted_now ? tables::ReachByClock(database, options.rules, *options.trusted_now)
-                                       : tables::ReachOf(database, options.rules));
+                                       : tables::ComputeReach(database, options.rules));
   ASSIGN_OR_RETURN(const absl::Duration served, tables::ServedTime(database).Total());
   absl::StatusOr<int64_t> used = tables::UsedBytes(database);
   if (!used.ok()) return used.status();

@@ -49,9 +49,9 @@ absl::Status Exchange(const std::string& draft, const std::string& database, con
     if (status.ok()) status = SetAside(database, kept, suffix);
   }
   if (status.ok()) status = Rename(draft, database);
-  if (status.ok()) status = SyncFolderOf(database);
+  if (status.ok()) status = SyncParentFolder(database);
   if (status.ok()) status = SetAside(database, kept, kMark);
-  return status.ok() ? SyncFolderOf(database) : status;
+  return status.ok() ? SyncParentFolder(database) : status;
 }
 
 absl::StatusOr<uint64_t> AckedRecords(const std::string& path) {

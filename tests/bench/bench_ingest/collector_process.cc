@@ -42,7 +42,7 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
   _exit(127);
 }
 
-int PortOf(const std::string& address) { return std::atoi(address.substr(address.rfind(':') + 1).c_str()); }
+int ParsePort(const std::string& address) { return std::atoi(address.substr(address.rfind(':') + 1).c_str()); }
 
 std::string ReadLine(int fd) {
   std::string line;
@@ -72,7 +72,7 @@ CollectorProcess CollectorProcess::Start(const std::string& db, const CollectorO
   close(pipe_fds[1]);
   std::string line = ReadLine(pipe_fds[0]);
   while (!line.empty() && line.rfind(kReady, 0) != 0) line = ReadLine(pipe_fds[0]);
-  const int metrics_port = options.metrics ? PortOf(ReadLine(pipe_fds[0])) : 0;
+  const int metrics_port = options.metrics ? ParsePort(ReadLine(pipe_fds[0])) : 0;
   close(pipe_fds[0]);
   if (line.empty()) Fail(program + " did not start; see " + log);
   return CollectorProcess(pid, line.substr(sizeof(kReady) - 1), metrics_port);
@@ -90,7 +90,7 @@ CollectorProcess& CollectorProcess::operator=(CollectorProcess&& other) noexcept
 
 CollectorProcess::~CollectorProcess() { Kill(); }
 
-int CollectorProcess::port() const { return PortOf(address_); }
+int CollectorProcess::port() const { return ParsePort(address_); }
 
 void CollectorProcess::Kill() {
   if (pid_ < 0) return;

@@ -85,8 +85,8 @@ class PacedProducer {
     producer_ = OpenProducer(collector, spool, [this](uint64_t committed_seq) { Committed(committed_seq); });
     // Sends the run and its configs before the clock starts.
     std::vector<v1::Record> head(2 + workload_.configs(number_).size());
-    *head[0].mutable_run() = Workload::RunOf(number_);
-    *head[1].mutable_attempt() = Workload::AttemptOf(number_, 0);
+    *head[0].mutable_run() = Workload::BuildRun(number_);
+    *head[1].mutable_attempt() = Workload::BuildAttempt(number_, 0);
     for (size_t i = 0; i < workload_.configs(number_).size(); ++i)
       *head[2 + i].mutable_config() = workload_.configs(number_)[i];
     head_records_ = head.size();
@@ -98,7 +98,7 @@ class PacedProducer {
 
   void Run(absl::Time begin) {
     v1::Record record;
-    record.mutable_measurement()->set_attempt_id(Workload::AttemptOf(number_, 0).attempt_id());
+    record.mutable_measurement()->set_attempt_id(Workload::BuildAttempt(number_, 0).attempt_id());
     for (uint64_t i = 0; i < rows_; ++i) {
       absl::SleepFor(begin + static_cast<double>(i) * interval_ - absl::Now());
       workload_.FillRow(number_, 0, i, record.mutable_measurement());

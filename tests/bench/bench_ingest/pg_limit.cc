@@ -99,7 +99,7 @@ class CopyFiles {
         configs_(folder, "configs", "config, config_id, arguments"),
         statuses_(folder, "statuses", "status, name"),
         measurements_(folder, "measurements", kMeasurementColumns) {
-    const v1::Run any = Workload::RunOf(0);
+    const v1::Run any = Workload::BuildRun(0);
     kernels_.Add(1, Text(any.kernel_name()), Text(any.kernel_source()), Bytes("content"));
     statuses_.Add(kStarted, "started");
     statuses_.Add(kOk, "ok");
@@ -125,7 +125,7 @@ class CopyFiles {
 
  private:
   void AddRun(const Workload& workload, int number, uint64_t rows) {
-    const v1::Run run = Workload::RunOf(number);
+    const v1::Run run = Workload::BuildRun(number);
     runs_.Add(number + 1, run.run_id(), 1, Text(run.input_shapes()), Text(run.dtypes()), Text(run.hardware()));
     std::vector<int64_t> configs(workload.configs(number).size(), 0);
     v1::Measurement row;
@@ -133,11 +133,11 @@ class CopyFiles {
       const uint64_t attempt = i / Workload::kRowsPerAttempt;
       const uint64_t index = i % Workload::kRowsPerAttempt;
       if (index == 0) {
-        attempts_.Add(++attempt_, Bytes(Workload::AttemptOf(number, attempt).attempt_id()), number + 1, "bench", "",
+        attempts_.Add(++attempt_, Bytes(Workload::BuildAttempt(number, attempt).attempt_id()), number + 1, "bench", "",
                       "open", 0, 0);
       }
-      int64_t& config = configs[Workload::ConfigOf(number, attempt, index)];
-      if (config == 0) config = AddConfig(workload.configs(number)[Workload::ConfigOf(number, attempt, index)]);
+      int64_t& config = configs[Workload::ConfigIndex(number, attempt, index)];
+      if (config == 0) config = AddConfig(workload.configs(number)[Workload::ConfigIndex(number, attempt, index)]);
       workload.FillRow(number, attempt, index, &row);
       measurements_.Add(number + 1, attempt_, row.seq(), Number(row.timestamp_s()), row.generation(),
                         row.has_perf_ms() ? kOk : kStarted, row.has_perf_ms() ? Number(row.perf_ms()) : "\\N",

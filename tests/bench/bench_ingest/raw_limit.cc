@@ -154,14 +154,14 @@ class Transactions {
 
 void StoreRun(const Workload& workload, int number, uint64_t rows, RawDataset* dataset, Transactions* transactions) {
   std::vector<int64_t> config_keys(workload.configs(number).size(), 0);
-  const int64_t run = dataset->AddRun(Workload::RunOf(number));
+  const int64_t run = dataset->AddRun(Workload::BuildRun(number));
   int64_t attempt = 0;
   v1::Measurement row;
   for (uint64_t i = 0; i < rows; ++i) {
     const uint64_t attempt_number = i / Workload::kRowsPerAttempt;
     const uint64_t index = i % Workload::kRowsPerAttempt;
-    if (index == 0) attempt = dataset->AddAttempt(Workload::AttemptOf(number, attempt_number), run);
-    const size_t config = Workload::ConfigOf(number, attempt_number, index);
+    if (index == 0) attempt = dataset->AddAttempt(Workload::BuildAttempt(number, attempt_number), run);
+    const size_t config = Workload::ConfigIndex(number, attempt_number, index);
     if (config_keys[config] == 0) config_keys[config] = dataset->AddConfig(workload.configs(number)[config]);
     workload.FillRow(number, attempt_number, index, &row);
     dataset->AddRow(row, attempt, config_keys[config]);

@@ -75,7 +75,7 @@ Workload::Workload() {
   }
 }
 
-v1::Run Workload::RunOf(int number) {
+v1::Run Workload::BuildRun(int number) {
   v1::Run run;
   run.set_run_id(record::Sha256Hex(absl::StrCat("run ", number)));
   run.set_kernel_name("softmax");
@@ -86,21 +86,21 @@ v1::Run Workload::RunOf(int number) {
   return run;
 }
 
-v1::Attempt Workload::AttemptOf(int run, uint64_t attempt) {
+v1::Attempt Workload::BuildAttempt(int run, uint64_t attempt) {
   v1::Attempt record;
   record.set_attempt_id(record::Sha256(absl::StrCat("attempt ", run, " ", attempt)).substr(0, 16));
-  record.set_run_id(RunOf(run).run_id());
+  record.set_run_id(BuildRun(run).run_id());
   record.set_origin("bench");
   return record;
 }
 
-size_t Workload::ConfigOf(int run, uint64_t attempt, uint64_t index) {
+size_t Workload::ConfigIndex(int run, uint64_t attempt, uint64_t index) {
   return Mix((static_cast<uint64_t>(run) << 48) ^ (attempt << 16) ^ (index / 2)) % kConfigsPerRun;
 }
 
 void Workload::FillRow(int run, uint64_t attempt, uint64_t index, v1::Measurement* row) const {
   const bool started = index % 2 == 0;
-  const size_t config = ConfigOf(run, attempt, index);
+  const size_t config = ConfigIndex(run, attempt, index);
   row->set_seq(index + 1);
   row->set_timestamp_s(static_cast<double>(index * 7) / 100);
   row->set_generation(static_cast<int64_t>(index / 50));
@@ -121,12 +121,12 @@ size_t Workload::MakeAttempt(int run, uint64_t attempt, uint64_t rows, std::vect
     if (used == records->size()) records->emplace_back();
     return &(*records)[used++];
   };
-  if (attempt == 0) *next()->mutable_run() = RunOf(run);
-  const v1::Attempt head = AttemptOf(run, attempt);
+  if (attempt == 0) *next()->mutable_run() = BuildRun(run);
+  const v1::Attempt head = BuildAttempt(run, attempt);
   *next()->mutable_attempt() = head;
   named->resize(kConfigsPerRun);
   for (uint64_t index = 0; index < std::min(rows, kRowsPerAttempt); ++index) {
-    const size_t config = ConfigOf(run, attempt, index);
+    const size_t config = ConfigIndex(run, attempt, index);
     if (!(*named)[config]) {
       *next()->mutable_config() = configs(run)[config];
       (*named)[config] = true;

@@ -31,12 +31,12 @@ class Workload {
                      std::vector<v1::Record>* records) const;
 
   // The parts, for code that stores them without a collector.
-  static v1::Run RunOf(int run);
-  static v1::Attempt AttemptOf(int run, uint64_t attempt);
+  static v1::Run BuildRun(int run);
+  static v1::Attempt BuildAttempt(int run, uint64_t attempt);
   // Sets `row` to row `index` (from 0) of an attempt.
   void FillRow(int run, uint64_t attempt, uint64_t index, v1::Measurement* row) const;
   // Returns the index of the config, among the configs of the run, to which this row refers.
-  static size_t ConfigOf(int run, uint64_t attempt, uint64_t index);
+  static size_t ConfigIndex(int run, uint64_t attempt, uint64_t index);
   const std::vector<v1::Config>& configs(int run) const { return configs_[static_cast<size_t>(run)]; }
 
  private:

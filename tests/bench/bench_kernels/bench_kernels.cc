@@ -54,7 +54,7 @@ void PrintText(const Measurement& m) {
                m.config);
 }
 
-std::string JsonOf(const Measurement& m) {
+std::string FormatJson(const Measurement& m) {
   const auto text = [](const std::string& value) { return record::ToJson(record::Json::String(value)); };
   return absl::StrFormat(
       "{\"kernel\": %s, \"arguments\": %s, \"config\": %s, \"ms\": %.6f, \"bytes\": %.0f, \"flops\": %.0f, "
@@ -86,7 +86,7 @@ absl::Status Run(const Arguments& arguments) {
       failures.push_back(absl::StrCat(bench_case.kernel, ": ", measurement.status().message()));
       continue;
     }
-    arguments.json ? lines.push_back(JsonOf(*measurement)) : PrintText(*measurement);
+    arguments.json ? lines.push_back(FormatJson(*measurement)) : PrintText(*measurement);
   }
   if (arguments.json) {
     absl::PrintF("{\"device\": %s, \"large_copy_gb_per_s\": %.2f, \"kernels\": [%s]}\n",

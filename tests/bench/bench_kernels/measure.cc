@@ -20,7 +20,7 @@ using worker::runtime::Tensor;
 
 constexpr uint64_t kSeed = 3;
 
-absl::StatusOr<worker::codegen::Config> ConfigOf(const worker::runtime::BoundKernel& bound, const std::string& text) {
+absl::StatusOr<worker::codegen::Config> MakeConfig(const worker::runtime::BoundKernel& bound, const std::string& text) {
   if (text.empty()) return bound.config_space().Default();
   absl::StatusOr<worker::codegen::Config> config = worker::codegen::Config::Parse(text);
   if (!config.ok()) return config.status();
@@ -66,13 +66,13 @@ absl::StatusOr<Measurement> Measure(const std::shared_ptr<worker::device::Device
   const kernels::Case made = kernels::MakeCase(**library_kernel, *std::move(problem), kSeed);
 
   absl::StatusOr<std::unique_ptr<worker::runtime::Kernel>> kernel =
-      worker::runtime::Kernel::Create(kernels::SpecOf(**library_kernel));
+      worker::runtime::Kernel::Create(kernels::MakeKernelSpec(**library_kernel));
   if (!kernel.ok()) return kernel.status();
   absl::StatusOr<worker::runtime::Arguments> arguments = kernels::ArgumentsOn(device, **library_kernel, made);
   if (!arguments.ok()) return arguments.status();
   absl::StatusOr<std::shared_ptr<worker::runtime::BoundKernel>> bound = (*kernel)->Bind(*arguments);
   if (!bound.ok()) return bound.status();
-  absl::StatusOr<worker::codegen::Config> config = ConfigOf(**bound, bench_case.config);
+  absl::StatusOr<worker::codegen::Config> config = MakeConfig(**bound, bench_case.config);
   if (!config.ok()) return config.status();
   absl::StatusOr<std::shared_ptr<worker::runtime::CompiledKernel>> compiled = (*bound)->CompileConfig(*config);
   if (!compiled.ok()) return compiled.status();
@@ -81,10 +81,10 @@ absl::StatusOr<Measurement> Measure(const std::shared_ptr<worker::device::Device
 
   const auto launch = [&] { return (*bound)->Launch(**compiled, *arguments, *outputs); };
   if (absl::Status status = launch(); !status.ok()) return status;
-  const std::vector<kernels::TensorSpec> specs = kernels::OutputsOf((*bound)->ir());
+  const std::vector<kernels::TensorSpec> specs = kernels::ListOutputs((*bound)->ir());
   if (absl::Status status = CheckOutputs(**library_kernel, made, specs, *outputs); !status.ok()) return status;
 
-  const kernels::Cost cost = kernels::CostOf(**library_kernel, made.problem, specs);
+  const kernels::Cost cost = kernels::ComputeCost(**library_kernel, made.problem, specs);
   const worker::device::FunctionAttributes attributes = (*compiled)->attributes();
   Measurement measurement = {.kernel = bench_case.kernel,
                              .arguments = made.problem.ToString(),

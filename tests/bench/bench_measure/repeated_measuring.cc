@@ -46,7 +46,7 @@ absl::StatusOr<RepeatedMeasuring> RepeatedMeasuring::Start(const std::shared_ptr
   if (!problem.ok()) return problem.status();
   const kernels::Case made = kernels::MakeCase(**library_kernel, *problem, kSeed);
   absl::StatusOr<std::unique_ptr<worker::runtime::Kernel>> kernel =
-      worker::runtime::Kernel::Create(kernels::SpecOf(**library_kernel));
+      worker::runtime::Kernel::Create(kernels::MakeKernelSpec(**library_kernel));
   if (!kernel.ok()) return kernel.status();
   absl::StatusOr<worker::runtime::Arguments> arguments = kernels::ArgumentsOn(device, **library_kernel, made);
   if (!arguments.ok()) return arguments.status();

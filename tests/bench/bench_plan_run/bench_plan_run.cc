@@ -30,7 +30,7 @@ struct Options {
 };
 
 // Returns a plan that applies exp `calls` times in sequence.
-absl::StatusOr<Plan> ChainOf(int calls) {
+absl::StatusOr<Plan> MakeChain(int calls) {
   PlanBuilder b("chain");
   BufferRef x = b.Input("x", DType::kF32, {64, 64});
   for (int i = 0; i < calls; ++i) x = b.Call("exp", {x})[0];
@@ -82,7 +82,7 @@ absl::Status MeasureRun(Device& device, const Tensor& x, Contestant* contestant)
 absl::Status Run(const Options& options) {
   absl::StatusOr<std::shared_ptr<Device>> device = device::OpenDevice(options.device);
   if (!device.ok()) return device.status();
-  absl::StatusOr<Plan> plan = ChainOf(options.calls);
+  absl::StatusOr<Plan> plan = MakeChain(options.calls);
   if (!plan.ok()) return plan.status();
   ir::HostArray zeros = ir::HostArray::Dense(DType::kF32, {64, 64});
   zeros.SetRowMajor(std::vector<double>(64 * 64, 0));

@@ -34,7 +34,7 @@ tune::Candidates::Generate SabotagedEvery(int n, std::shared_ptr<worker::runtime
   };
 }
 
-tune::TunerOptions TunerOptionsOf(const TuneRunOptions& options, const worker::device::Device& device) {
+tune::TunerOptions MakeTunerOptions(const TuneRunOptions& options, const worker::device::Device& device) {
   tune::TunerOptions tuner;
   tuner.search = {.algorithm = options.algorithm, .effort = options.effort, .seed = options.seed};
   tuner.processes.measure.device = device.id();
@@ -67,7 +67,7 @@ absl::StatusOr<tune::TuneResult> RunTune(const TuneCase& tune_case,
   if (!log.ok()) return log.status();
   absl::StatusOr<std::unique_ptr<tune::Journal>> journal = tune::Journal::Open(folder + "/journal");
   if (!journal.ok()) return journal.status();
-  tune::TunerOptions tuner = TunerOptionsOf(options, *device);
+  tune::TunerOptions tuner = MakeTunerOptions(options, *device);
   if (options.sabotage > 0) tuner.generate = SabotagedEvery(options.sabotage, subject->subject.kernel);
   return tune::Tune(std::move(subject->subject), std::move(tuner),
                     {.info = std::move(subject->info), .sinks = {.log = log->get()}, .journal = journal->get()});

@@ -107,10 +107,10 @@ class ConnectionFuzz : public ::testing::Test {
     const v1::Batch& last = requests.back().batch();
     const uint64_t last_seq = last.first_seq() + static_cast<uint64_t>(last.records_size()) - 1;
     ASSERT_EQ(committed_seq, last_seq);
-    ASSERT_EQ(RowsOf(producer), absl::StrCat(last_seq - 2)) << "acknowledged, and not there";
+    ASSERT_EQ(CountRows(producer), absl::StrCat(last_seq - 2)) << "acknowledged, and not there";
   }
 
-  std::string RowsOf(const std::string& producer) const {
+  std::string CountRows(const std::string& producer) const {
     return story_.Query(
         absl::StrCat("SELECT count(*) FROM measurements JOIN attempts USING (attempt) "
                      "WHERE CAST(attempt_id AS TEXT) = '",

@@ -72,7 +72,7 @@ TEST_F(CredentialsTest, WhoCannotConnectIsToldWhatToDo) {
   const auto told = [this](const Credentials& credentials, const std::string& message) {
     const grpc::Status status(grpc::StatusCode::UNAVAILABLE,
                               "failed to connect to all addresses; last error: " + message);
-    return Connection::Prepare(credentials, "127.0.0.1:1")->StatusOf(status).ToString();
+    return Connection::Prepare(credentials, "127.0.0.1:1")->CallStatus(status).ToString();
   };
   EXPECT_THAT(told({}, "Socket closed"), HasSubstr("give --tls-ca if it serves TLS"));
   EXPECT_THAT(told({.tls_ca = pem_}, "Socket closed"), Not(HasSubstr("--tls-ca")));

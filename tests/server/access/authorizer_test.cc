@@ -28,7 +28,7 @@ class AuthorizerTest : public ::testing::Test {
     tokens_.push_back(added->token);
     return added->text;
   }
-  absl::StatusCode CodeOf(std::string_view method, const std::vector<std::string>& authorization) {
+  absl::StatusCode AuthorizeCode(std::string_view method, const std::vector<std::string>& authorization) {
     const TokenSet set(tokens_);
     const absl::Status status = Authorize(set, method, {authorization.begin(), authorization.end()}, now_).status();
     for (const std::string& value : authorization) {
@@ -54,19 +54,19 @@ TEST_F(AuthorizerTest, RolesAllowWhatTheySay) {
   const std::string both = "Bearer " + Add({.roles = {Role::kReader, Role::kWriter}});
   const std::string deleter = "Bearer " + Add({.roles = {Role::kDeleter}});
   const std::string admin = "Bearer " + Add({.roles = {Role::kAdmin}});
-  EXPECT_EQ(CodeOf(kDelete, {deleter}), absl::StatusCode::kOk);
-  EXPECT_EQ(CodeOf(kDelete, {admin}), absl::StatusCode::kOk);
-  EXPECT_EQ(CodeOf(kDelete, {both}), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(AuthorizeCode(kDelete, {deleter}), absl::StatusCode::kOk);
+  EXPECT_EQ(AuthorizeCode(kDelete, {admin}), absl::StatusCode::kOk);
+  EXPECT_EQ(AuthorizeCode(kDelete, {both}), absl::StatusCode::kPermissionDenied);
   for (const char* method : {kRead, kWrite}) {
-    EXPECT_EQ(CodeOf(method, {deleter}), absl::StatusCode::kPermissionDenied);
+    EXPECT_EQ(AuthorizeCode(method, {deleter}), absl::StatusCode::kPermissionDenied);
   }
-  EXPECT_EQ(CodeOf(kRead, {reader}), absl::StatusCode::kOk);
-  EXPECT_EQ(CodeOf(kWrite, {reader}), absl::StatusCode::kPermissionDenied);
-  EXPECT_EQ(CodeOf(kRead, {writer}), absl::StatusCode::kPermissionDenied);
-  EXPECT_EQ(CodeOf(kWrite, {writer}), absl::StatusCode::kOk);
+  EXPECT_EQ(AuthorizeCode(kRead, {reader}), absl::StatusCode::kOk);
+  EXPECT_EQ(AuthorizeCode(kWrite, {reader}), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(AuthorizeCode(kRead, {writer}), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(AuthorizeCode(kWrite, {writer}), absl::StatusCode::kOk);
   for (const char* method : {kRead, kWrite}) {
-    EXPECT_EQ(CodeOf(method, {both}), absl::StatusCode::kOk);
-    EXPECT_EQ(CodeOf(method, {admin}), absl::StatusCode::kOk);
+    EXPECT_EQ(AuthorizeCode(method, {both}), absl::StatusCode::kOk);
+    EXPECT_EQ(AuthorizeCode(method, {admin}), absl::StatusCode::kOk);
   }
 }
 
@@ -93,11 +93,11 @@ TEST_F(AuthorizerTest, WhatIsNoValidTokenIsNone) {
                                              {"Bearer " + good, "Bearer " + good},
                                              {"Bearer " + revoked},
                                              {"Bearer " + expired}}) {
-    EXPECT_EQ(CodeOf(kRead, authorization), absl::StatusCode::kUnauthenticated)
+    EXPECT_EQ(AuthorizeCode(kRead, authorization), absl::StatusCode::kUnauthenticated)
         << (authorization.empty() ? "none" : authorization.front().substr(0, 7));
-    EXPECT_EQ(CodeOf("/grpc.health.v1.Health/Check", authorization), absl::StatusCode::kOk);
+    EXPECT_EQ(AuthorizeCode("/grpc.health.v1.Health/Check", authorization), absl::StatusCode::kOk);
   }
-  EXPECT_EQ(CodeOf(kRead, {"bearer " + good}), absl::StatusCode::kOk);
+  EXPECT_EQ(AuthorizeCode(kRead, {"bearer " + good}), absl::StatusCode::kOk);
 }
 
 TEST_F(AuthorizerTest, WhatStandsInNoListIsForNobody) {
@@ -105,7 +105,7 @@ TEST_F(AuthorizerTest, WhatStandsInNoListIsForNobody) {
   for (const char* method :
        {"/telemetry.v1.DatasetService/DropEverything", "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
         "", "/telemetry.v1.DatasetService/Export/", "telemetry.v1.DatasetService/Export"}) {
-    EXPECT_EQ(CodeOf(method, {admin}), absl::StatusCode::kPermissionDenied) << method;
+    EXPECT_EQ(AuthorizeCode(method, {admin}), absl::StatusCode::kPermissionDenied) << method;
   }
 }
 

@@ -14,27 +14,29 @@
 namespace telemetry::collector {
 namespace {
 
-grpc::ByteBuffer MessageOf(const v1::Batch& batch) {
+grpc::ByteBuffer SerializeBatch(const v1::Batch& batch) {
   v1::StreamRequest request;
   *request.mutable_batch() = batch;
   return call::ToBuffer(request);
 }
 
-batch::BatchOutline OutlineOf(const grpc::ByteBuffer& message) { return batch::ReadOutline(message)->batch.value(); }
+batch::BatchOutline ParseOutline(const grpc::ByteBuffer& message) { return batch::ReadOutline(message)->batch.value(); }
 
-grpc::ByteBuffer Records(const std::vector<std::string>& records) { return MessageOf(MakeBatchOfBytes(1, records)); }
+grpc::ByteBuffer Records(const std::vector<std::string>& records) {
+  return SerializeBatch(MakeBatchOfBytes(1, records));
+}
 
 grpc::ByteBuffer EmptyRecords(uint64_t count) { return Records(std::vector<std::string>(count)); }
 
-std::vector<std::unique_ptr<batch::ParsedBatch>> PiecesOf(const grpc::ByteBuffer& message) {
+std::vector<std::unique_ptr<batch::ParsedBatch>> ParsePieces(const grpc::ByteBuffer& message) {
   const storage::RecordSizes sizes;
-  batch::BatchParser parser(ProducerId('p'), 1, OutlineOf(message), message, sizes);
+  batch::BatchParser parser(ProducerId('p'), 1, ParseOutline(message), message, sizes);
   std::vector<std::unique_ptr<batch::ParsedBatch>> pieces;
   while (!parser.done()) pieces.push_back(parser.ParseNext());
   return pieces;
 }
 
-std::vector<std::string> RecordsOf(const grpc::ByteBuffer& message) {
+std::vector<std::string> ParseRecords(const grpc::ByteBuffer& message) {
   batch::RecordCursor cursor(message);
   std::vector<std::string> records;
   for (std::string bytes; cursor.Next(bytes);) records.push_back(bytes);
@@ -43,11 +45,11 @@ std::vector<std::string> RecordsOf(const grpc::ByteBuffer& message) {
 
 TEST(ParsedBatch, EmptyRecordsCountForTheMemoryThatTheyTake) {
   const grpc::ByteBuffer message = EmptyRecords(1000);
-  const batch::BatchOutline outline = OutlineOf(message);
+  const batch::BatchOutline outline = ParseOutline(message);
   EXPECT_EQ(outline.record_bytes, 0u);
   ASSERT_EQ(outline.pieces.size(), 1u);
   EXPECT_GE(outline.pieces[0].memory_bytes, 1000 * (sizeof(v1::Record) + sizeof(storage::CheckedRecord)));
-  const auto parsed = PiecesOf(message);
+  const auto parsed = ParsePieces(message);
   ASSERT_EQ(parsed.size(), 1u);
   EXPECT_EQ(parsed[0]->bytes(), 0u);
   EXPECT_EQ(parsed[0]->memory_bytes(), outline.pieces[0].memory_bytes);
@@ -61,7 +63,7 @@ TEST(ParsedBatch, PiecesAreTheWholeBatchInOrder) {
   for (size_t i = 0; i < 10000; ++i) records.push_back(std::string(i % 300, '\xff'));  // not a Record
   records.push_back(std::string(5 << 20, '\xff'));
   records.emplace_back();
-  const auto pieces = PiecesOf(Records(records));
+  const auto pieces = ParsePieces(Records(records));
   uint64_t next_seq = 1;
   std::vector<std::string> parsed;
   for (const auto& piece : pieces) {
@@ -83,26 +85,28 @@ TEST(ParsedBatch, PiecesAreTheWholeBatchInOrder) {
 TEST(ParsedBatch, IdsAndPartsOfGraphsAreRows) {
   v1::Record attempt = storage::AttemptRecord('x', 'a');
   for (char letter : std::string("yz")) attempt.mutable_attempt()->add_supersedes(storage::AttemptId(letter));
-  const auto pieces = PiecesOf(MessageOf(MakeBatch(1, {storage::RunRecord('a'), attempt, storage::GraphRecord('a')})));
+  const auto pieces =
+      ParsePieces(SerializeBatch(MakeBatch(1, {storage::RunRecord('a'), attempt, storage::GraphRecord('a')})));
   ASSERT_EQ(pieces.size(), 1u);
   EXPECT_EQ(pieces[0]->rows(), 1u + (1 + 2 * 8) + 4);
 }
 
 TEST(ParsedBatch, TheMostRecordsAreTakenAndOneMoreIsRefused) {
-  EXPECT_TRUE(batch::CheckBatch(OutlineOf(EmptyRecords(call::kMaxBatchRecords)), call::Limits()).ok());
-  EXPECT_TRUE(
-      absl::IsInvalidArgument(batch::CheckBatch(OutlineOf(EmptyRecords(call::kMaxBatchRecords + 1)), call::Limits())));
+  EXPECT_TRUE(batch::CheckBatch(ParseOutline(EmptyRecords(call::kMaxBatchRecords)), call::Limits()).ok());
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      batch::CheckBatch(ParseOutline(EmptyRecords(call::kMaxBatchRecords + 1)), call::Limits())));
 }
 
 TEST(ParsedBatch, TheOutlineSaysWhatTheMessageSays) {
   const v1::Batch batch = MakeBatchOfBytes(7, {"", "abc", std::string(100000, 'x')});
-  const batch::BatchOutline outline = OutlineOf(MessageOf(batch));
+  const batch::BatchOutline outline = ParseOutline(SerializeBatch(batch));
   EXPECT_EQ(outline.first_seq, 7u);
   EXPECT_EQ(outline.records, 3u);
   EXPECT_EQ(outline.record_bytes, 100003u);
   EXPECT_EQ(outline.crc32c, batch.crc32c());
   EXPECT_EQ(outline.claimed_crc32c, batch.crc32c());
-  EXPECT_EQ(RecordsOf(MessageOf(batch)), std::vector<std::string>(batch.records().begin(), batch.records().end()));
+  EXPECT_EQ(ParseRecords(SerializeBatch(batch)),
+            std::vector<std::string>(batch.records().begin(), batch.records().end()));
 }
 
 TEST(ParsedBatch, AMessageInManyPiecesIsReadAsOne) {
@@ -112,8 +116,8 @@ TEST(ParsedBatch, AMessageInManyPiecesIsReadAsOne) {
   std::vector<grpc::Slice> slices;
   for (size_t at = 0; at < bytes.size(); at += 7) slices.emplace_back(bytes.substr(at, 7));
   const grpc::ByteBuffer message(slices.data(), slices.size());
-  EXPECT_EQ(OutlineOf(message).crc32c, request.batch().crc32c());
-  EXPECT_EQ(RecordsOf(message),
+  EXPECT_EQ(ParseOutline(message).crc32c, request.batch().crc32c());
+  EXPECT_EQ(ParseRecords(message),
             std::vector<std::string>(request.batch().records().begin(), request.batch().records().end()));
 }
 
@@ -132,7 +136,7 @@ TEST(ParsedBatch, UnknownFieldsAreSkipped) {
   v1::StreamRequest request;
   *request.mutable_batch() = MakeBatchOfBytes(1, {"record"});
   const grpc::Slice slice(std::string("\x9a\x06\x02hi", 5) + request.SerializeAsString());
-  EXPECT_EQ(OutlineOf(grpc::ByteBuffer(&slice, 1)).records, 1u);
+  EXPECT_EQ(ParseOutline(grpc::ByteBuffer(&slice, 1)).records, 1u);
 }
 
 // Returns records of few bytes that would use much memory.
@@ -148,9 +152,9 @@ TEST(ParsedBatch, HollowRecordsAreRefusedUnparsed) {
   for (const v1::Record& record : HollowRecords()) {
     const std::string bytes = record.SerializeAsString();
     const grpc::ByteBuffer message = Records({bytes, "", bytes});
-    const batch::BatchOutline outline = OutlineOf(message);
+    const batch::BatchOutline outline = ParseOutline(message);
     EXPECT_EQ(outline.too_heavy, (std::vector<uint64_t>{0, 2}));
-    const auto parsed = PiecesOf(message);
+    const auto parsed = ParsePieces(message);
     ASSERT_EQ(parsed.size(), 1u);
     const auto& [refused, refusal] = parsed[0]->mutable_batch().records[2];
     EXPECT_EQ(refused->reject().raw(), bytes);
@@ -161,14 +165,15 @@ TEST(ParsedBatch, HollowRecordsAreRefusedUnparsed) {
 TEST(ParsedBatch, EmptyStringsCountForTheMemoryThatTheyTake) {
   v1::Record supersedes;
   for (int i = 0; i < 10000; ++i) supersedes.mutable_attempt()->add_supersedes("");
-  EXPECT_GE(OutlineOf(Records({supersedes.SerializeAsString()})).pieces[0].memory_bytes, 10000 * sizeof(std::string));
+  EXPECT_GE(ParseOutline(Records({supersedes.SerializeAsString()})).pieces[0].memory_bytes,
+            10000 * sizeof(std::string));
 }
 
 // Ids cost the writer far more time than their bytes suggest.
 TEST(ParsedBatch, SupersededAttemptsCountByTheWritersWork) {
   v1::Record supersedes;
   for (int i = 0; i < 256; ++i) supersedes.mutable_attempt()->add_supersedes(std::string(16, 'x'));
-  const batch::PieceOutline piece = OutlineOf(Records({supersedes.SerializeAsString()})).pieces[0];
+  const batch::PieceOutline piece = ParseOutline(Records({supersedes.SerializeAsString()})).pieces[0];
   EXPECT_GT(piece.rows, 2000u);
   EXPECT_GE(piece.memory_bytes, piece.rows * call::kLeastBytesOfRow);
 }
@@ -177,7 +182,7 @@ TEST(ParsedBatch, SupersededAttemptsCountByTheWritersWork) {
 TEST(ParsedBatch, ManyKindsInOneRecordAreTooHeavy) {
   std::string bytes;
   for (int i = 0; i < 1000; ++i) bytes += std::string("\x0a\x00\x12\x00", 4);
-  EXPECT_EQ(OutlineOf(Records({bytes})).too_heavy.size(), 1u);
+  EXPECT_EQ(ParseOutline(Records({bytes})).too_heavy.size(), 1u);
 }
 
 TEST(ParsedBatch, LeanGraphsAreNotTooHeavy) {
@@ -192,7 +197,7 @@ TEST(ParsedBatch, LeanGraphsAreNotTooHeavy) {
     edge->set_source(absl::StrCat("n", i));
     edge->set_target(absl::StrCat("n", i + 1));
   }
-  EXPECT_TRUE(OutlineOf(Records({record.SerializeAsString()})).too_heavy.empty());
+  EXPECT_TRUE(ParseOutline(Records({record.SerializeAsString()})).too_heavy.empty());
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-std::string PeerOf(const std::string& host, uint64_t port) { return absl::StrCat("ipv4:", host, ":", port); }
+std::string FormatPeer(const std::string& host, uint64_t port) { return absl::StrCat("ipv4:", host, ":", port); }
 
 class FloodsOfCalls : public ::testing::Test {
  protected:
@@ -27,7 +27,7 @@ class FloodsOfCalls : public ::testing::Test {
 };
 
 TEST_F(FloodsOfCalls, AConnectionBeginsOnlySoManyAtATime) {
-  const std::string peer = PeerOf("192.0.2.1", 1);
+  const std::string peer = FormatPeer("192.0.2.1", 1);
   for (int i = 0; i < 3; ++i) calls_.AddBeginning(peer);
   for (int i = 0; i < 100; ++i) {  // sequential calls
     calls_.AddEnd(peer);
@@ -40,18 +40,18 @@ TEST_F(FloodsOfCalls, AConnectionBeginsOnlySoManyAtATime) {
 
 TEST_F(FloodsOfCalls, RefusalsOfANetworkCountTogether) {
   for (uint64_t port = 1; port <= call::RunningCalls::kMaxRefusalsOfNetwork; ++port) {
-    calls_.AddRefusal(PeerOf("192.0.2.1", port));
+    calls_.AddRefusal(FormatPeer("192.0.2.1", port));
     calls_.RemoveRefusal();
   }
   EXPECT_THAT(floods_, IsEmpty());
-  calls_.AddRefusal(PeerOf("192.0.2.2", 1));
+  calls_.AddRefusal(FormatPeer("192.0.2.2", 1));
   EXPECT_THAT(floods_, IsEmpty());
-  calls_.AddRefusal(PeerOf("192.0.2.1", 7));
-  EXPECT_THAT(floods_, ElementsAre(PeerOf("192.0.2.1", 7)));
+  calls_.AddRefusal(FormatPeer("192.0.2.1", 7));
+  EXPECT_THAT(floods_, ElementsAre(FormatPeer("192.0.2.1", 7)));
 }
 
 TEST_F(FloodsOfCalls, RefusalsAreForgottenAfterATime) {
-  const std::string peer = PeerOf("192.0.2.1", 1);
+  const std::string peer = FormatPeer("192.0.2.1", 1);
   for (uint64_t round = 0; round < 10; ++round) {
     for (uint64_t i = 1; i < call::RunningCalls::kMaxRefusals; ++i) {
       calls_.AddRefusal(peer);
@@ -65,9 +65,9 @@ TEST_F(FloodsOfCalls, RefusalsAreForgottenAfterATime) {
 TEST_F(FloodsOfCalls, RefusalsThatNobodyReadsAreBounded) {
   constexpr uint64_t kMost = call::RunningCalls::kMaxUnreadRefusals;
   for (uint64_t host = 0; host <= kMost; ++host) {
-    calls_.AddRefusal(PeerOf(absl::StrCat("192.0.", host / 250, ".", host % 250), 1));
+    calls_.AddRefusal(FormatPeer(absl::StrCat("192.0.", host / 250, ".", host % 250), 1));
   }
-  EXPECT_THAT(floods_, ElementsAre(PeerOf(absl::StrCat("192.0.", kMost / 250, ".", kMost % 250), 1)));
+  EXPECT_THAT(floods_, ElementsAre(FormatPeer(absl::StrCat("192.0.", kMost / 250, ".", kMost % 250), 1)));
 }
 
 }  // namespace

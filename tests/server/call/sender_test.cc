@@ -8,8 +8,8 @@ namespace telemetry::collector {
 namespace {
 
 TEST(Sender, IsATokensNameOrTheNetworkOfAnAddress) {
-  EXPECT_EQ(call::SenderOf({.peer = "ipv4:192.0.2.7:4711", .name = "ci"}), "token ci");
-  EXPECT_EQ(call::SenderOf({.peer = "ipv4:192.0.2.7:4711"}), "192.0.2.7");
+  EXPECT_EQ(call::SenderName({.peer = "ipv4:192.0.2.7:4711", .name = "ci"}), "token ci");
+  EXPECT_EQ(call::SenderName({.peer = "ipv4:192.0.2.7:4711"}), "192.0.2.7");
   EXPECT_EQ(call::NetworkOfPeer("ipv6:%5B2001:db8::1%5D:4711"), call::NetworkOfPeer("ipv6:[2001:db8::2]:4712"));
   EXPECT_NE(call::NetworkOfPeer("ipv6:%5B2001:db8::1%5D:4711"), call::NetworkOfPeer("ipv6:%5B2001:db8:0:1::1%5D:4711"));
   EXPECT_EQ(call::NetworkOfPeer("ipv6:%5B::ffff:192.0.2.7%5D:4711"), "192.0.2.7");

@@ -19,7 +19,7 @@ bool Await(grpc::CompletionQueue& queue) {
   return queue.Next(&tag, &ok) && ok;
 }
 
-std::string BytesOf(const grpc::ByteBuffer& buffer) {
+std::string CopyBytes(const grpc::ByteBuffer& buffer) {
   std::vector<grpc::Slice> slices;
   std::string bytes;
   if (!buffer.Dump(&slices).ok()) return bytes;
@@ -49,7 +49,7 @@ CallOutcome CallAnything(const std::shared_ptr<grpc::Channel>& channel, const st
   grpc::ByteBuffer response;
   for (call->Read(&response, nullptr); Await(queue); call->Read(&response, nullptr)) {
     ++outcome.responses;
-    outcome.response = BytesOf(response);
+    outcome.response = CopyBytes(response);
   }
   call->Finish(&outcome.status, nullptr);
   Await(queue);

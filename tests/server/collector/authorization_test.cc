@@ -74,7 +74,7 @@ std::string RequestFor(const std::string& method) {
 }
 
 // Returns the verdict on a call: admitted, or refused with one of two codes.
-std::string VerdictOf(const CallOutcome& outcome) {
+std::string AdmissionVerdict(const CallOutcome& outcome) {
   if (outcome.status.error_code() == grpc::StatusCode::UNAUTHENTICATED) return "unauthenticated";
   if (outcome.status.error_code() == grpc::StatusCode::PERMISSION_DENIED) return "denied";
   return "in";
@@ -159,7 +159,7 @@ TEST_F(AuthorizationTest, EveryMethodWithEveryCredential) {
     for (const std::string& method : methods) {
       const CallOutcome outcome = CallAnything(story.channel(), method, RequestFor(method), credential.authorization);
       const std::string& expected = credential.Verdict(method);
-      EXPECT_EQ(VerdictOf(outcome), expected)
+      EXPECT_EQ(AdmissionVerdict(outcome), expected)
           << method << ", " << credential.name << ": " << outcome.status.error_message();
       EXPECT_TRUE(expected == "in" || outcome.responses == 0) << method << ", " << credential.name;
       ExpectNoSecretIn(outcome.status.error_message() + outcome.status.error_details());
@@ -168,7 +168,7 @@ TEST_F(AuthorizationTest, EveryMethodWithEveryCredential) {
     EXPECT_EQ(story.Query("SELECT count(*) FROM producers"), let_in) << credential.name;
     EXPECT_EQ(story.Query("SELECT count(*) FROM runs"), let_in) << credential.name;
     EXPECT_EQ(story.Query("SELECT count(*) FROM rejects"), "0") << credential.name;
-    EXPECT_EQ(VerdictOf(CallAnything(story.channel(), kHealth, "", credential.authorization)), "in");
+    EXPECT_EQ(AdmissionVerdict(CallAnything(story.channel(), kHealth, "", credential.authorization)), "in");
   }
   ExpectNoSecretIn(log.text());
   EXPECT_THAT(log.text(), ::testing::ContainsRegex("refused a call: .*method=/telemetry.v1.IngestService/Stream"));
@@ -187,7 +187,7 @@ TEST_F(AuthorizationTest, NothingElseIsServed) {
 TEST_F(AuthorizationTest, WithoutATokenFileEveryoneMayDoEverythingButDelete) {
   CollectorStory story;
   for (const std::string& method : OwnMethods()) {
-    EXPECT_EQ(VerdictOf(CallAnything(story.channel(), method, RequestFor(method), {})),
+    EXPECT_EQ(AdmissionVerdict(CallAnything(story.channel(), method, RequestFor(method), {})),
               Deletes(method) ? "denied" : "in")
         << method;
   }

@@ -22,9 +22,9 @@ namespace {
 using ::testing::HasSubstr;
 
 TEST(ConnectionLimits, HalfMayComeFromOneAddress) {
-  EXPECT_EQ(ConnectionLimitsOf({.max_connections = 100}).per_network, 50);
-  EXPECT_EQ(ConnectionLimitsOf({.max_connections = 1}).per_network, 1);
-  EXPECT_EQ(ConnectionLimitsOf({.max_connections = 100, .max_connections_per_address = 80}).per_network, 80);
+  EXPECT_EQ(ComputeConnectionLimits({.max_connections = 100}).per_network, 50);
+  EXPECT_EQ(ComputeConnectionLimits({.max_connections = 1}).per_network, 1);
+  EXPECT_EQ(ComputeConnectionLimits({.max_connections = 100, .max_connections_per_address = 80}).per_network, 80);
 }
 
 TEST(ConnectionLimits, LeaveDescriptorsToTheDataset) {

@@ -101,7 +101,7 @@ class HealthServiceTest : public ::testing::Test {
   }
 
   uint64_t Running() {
-    return calls_.CountOf("/grpc.health.v1.Health/Check") + calls_.CountOf("/grpc.health.v1.Health/Watch");
+    return calls_.CountCalls("/grpc.health.v1.Health/Check") + calls_.CountCalls("/grpc.health.v1.Health/Watch");
   }
 
   access::Gate gate_{nullptr};

@@ -70,9 +70,11 @@ class TlsTest : public ::testing::Test {
                                                        : std::vector<std::string>{"Bearer " + credentials.token};
     return CallAnything(channel, kListRuns, "", authorization).status;
   }
-  static std::string AddressOf(CollectorStory& story) { return absl::StrCat("127.0.0.1:", story.server().port()); }
+  static std::string CollectorAddress(CollectorStory& story) {
+    return absl::StrCat("127.0.0.1:", story.server().port());
+  }
   void ExpectKeptOut(CollectorStory& story, const access::Credentials& credentials, const char* what) {
-    const grpc::Status status = Ask(AddressOf(story), credentials);
+    const grpc::Status status = Ask(CollectorAddress(story), credentials);
     EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE) << what << ": " << status.error_message();
     EXPECT_THAT(status.error_message(), Not(HasSubstr(token_.substr(3))));
   }
@@ -80,7 +82,7 @@ class TlsTest : public ::testing::Test {
   bool Await(CollectorStory& story, const access::Credentials& credentials, bool succeed) {
     const absl::Time deadline = absl::Now() + absl::Seconds(60);
     while (absl::Now() < deadline) {
-      if (Ask(AddressOf(story), credentials).ok() == succeed) return true;
+      if (Ask(CollectorAddress(story), credentials).ok() == succeed) return true;
     }
     return false;
   }
@@ -98,7 +100,7 @@ TEST_F(TlsTest, OnlyWhoShowsWhatIsAskedForGetsThrough) {
   Install("expired", own_.Issue("runner-17", absl::Seconds(-60)));
   Write("other-ca.pem", other_.certificate());
   CollectorStory story(Options(/*mutual=*/true));
-  EXPECT_TRUE(Ask(AddressOf(story), Client()).ok());
+  EXPECT_TRUE(Ask(CollectorAddress(story), Client()).ok());
 
   access::Credentials client = Client();
   client.tls_cert = client.tls_key = "";
@@ -119,7 +121,7 @@ TEST_F(TlsTest, OnlyWhoShowsWhatIsAskedForGetsThrough) {
   // The certificate authenticates the machine; it grants no access without a token.
   client = Client();
   client.token = "";
-  EXPECT_EQ(Ask(AddressOf(story), client).error_code(), grpc::StatusCode::UNAUTHENTICATED);
+  EXPECT_EQ(Ask(CollectorAddress(story), client).error_code(), grpc::StatusCode::UNAUTHENTICATED);
   EXPECT_THAT(log.text(), HasSubstr("certificate="));
   EXPECT_THAT(log.text(), HasSubstr("runner-17"));
   EXPECT_THAT(log.text(), Not(HasSubstr(token_.substr(3))));
@@ -127,14 +129,14 @@ TEST_F(TlsTest, OnlyWhoShowsWhatIsAskedForGetsThrough) {
 
 TEST_F(TlsTest, WithoutClientAuthorityTheTokenIsEnough) {
   CollectorStory story(Options(/*mutual=*/false));
-  EXPECT_TRUE(Ask(AddressOf(story), {.tls_ca = File("ca.pem"), .token = token_}).ok());
-  EXPECT_EQ(Ask(AddressOf(story), {.tls_ca = File("ca.pem")}).error_code(), grpc::StatusCode::UNAUTHENTICATED);
+  EXPECT_TRUE(Ask(CollectorAddress(story), {.tls_ca = File("ca.pem"), .token = token_}).ok());
+  EXPECT_EQ(Ask(CollectorAddress(story), {.tls_ca = File("ca.pem")}).error_code(), grpc::StatusCode::UNAUTHENTICATED);
   ExpectKeptOut(story, {.token = token_}, "plaintext");
 }
 
 TEST_F(TlsTest, AClientThatWantsTlsDoesNotFallBackToPlaintext) {
   CollectorStory story(ServerOptions{.listen = "127.0.0.1:0", .tokens = tokens_.path()});
-  EXPECT_TRUE(Ask(AddressOf(story), {.token = token_}).ok());
+  EXPECT_TRUE(Ask(CollectorAddress(story), {.token = token_}).ok());
   ExpectKeptOut(story, {.tls_ca = File("ca.pem"), .token = token_}, "TLS to a plaintext port");
 }
 
@@ -146,7 +148,7 @@ TEST_F(TlsTest, AnOldProtocolIsRefused) {
     SSL_CTX_set_min_proto_version(context, version);
     SSL_CTX_set_max_proto_version(context, version);
     BIO* bio = BIO_new_ssl_connect(context);
-    BIO_set_conn_hostname(bio, AddressOf(story).c_str());
+    BIO_set_conn_hostname(bio, CollectorAddress(story).c_str());
     const bool connected = BIO_do_handshake(bio) == 1;
     BIO_free_all(bio);
     SSL_CTX_free(context);
@@ -160,8 +162,8 @@ TEST_F(TlsTest, AnOldProtocolIsRefused) {
 
 TEST_F(TlsTest, CertificatesAreRenewedWhileItServes) {
   CollectorStory story(Options(/*mutual=*/true));
-  const absl::StatusOr<access::Connection> connection = access::Connection::Prepare(Client(), AddressOf(story));
-  TestStream stream(grpc::CreateChannel(AddressOf(story), connection->channel_credentials()), token_);
+  const absl::StatusOr<access::Connection> connection = access::Connection::Prepare(Client(), CollectorAddress(story));
+  TestStream stream(grpc::CreateChannel(CollectorAddress(story), connection->channel_credentials()), token_);
   ASSERT_TRUE(stream.Open('p'));
 
   Install("server", other_.Issue("localhost"));
@@ -169,7 +171,7 @@ TEST_F(TlsTest, CertificatesAreRenewedWhileItServes) {
   access::Credentials trusting_the_new = Client();
   trusting_the_new.tls_ca = File("other-ca.pem");
   EXPECT_TRUE(Await(story, trusting_the_new, true));
-  EXPECT_FALSE(Ask(AddressOf(story), Client()).ok());
+  EXPECT_FALSE(Ask(CollectorAddress(story), Client()).ok());
 
   // The authority of the client certificates can be renewed as well.
   Write("ca.pem", other_.certificate());

@@ -18,7 +18,7 @@
 namespace telemetry::copy {
 namespace {
 
-const char* NameOf(ColumnType type) {
+const char* TypeName(ColumnType type) {
   switch (type) {
     case ColumnType::kInteger:
       return "integer";
@@ -63,7 +63,7 @@ TEST(DatasetTables, AreThoseOfBothSchemas) {
     if (table.only_in_sqlite) continue;
     if (table.HasRunBesides()) copied.insert(table.name + ".run integer");
     for (const Column& column : table.columns) {
-      copied.insert(absl::StrCat(table.name, ".", column.name, " ", NameOf(column.type)));
+      copied.insert(absl::StrCat(table.name, ".", column.name, " ", TypeName(column.type)));
     }
   }
   EXPECT_THAT(copied, testing::ContainerEq(ColumnsOnTheServer(*database)));

@@ -96,7 +96,7 @@ MemoryDataset& MemoryDataset::Add(const Row& row) {
   measurement.set_status(row.status);
   if (row.perf_ms.has_value()) measurement.set_perf_ms(*row.perf_ms);
   if (row.compile_time_s.has_value()) measurement.set_compile_time_s(*row.compile_time_s);
-  measurement.set_config_id(ConfigIdOf(row.config_text));
+  measurement.set_config_id(ComputeConfigId(row.config_text));
   if (row.failure.ByteSizeLong() > 0) *measurement.mutable_failure() = row.failure;
   if (row.detail.has_value()) {
     attempt.details[measurement.seq()] = *row.detail;
@@ -154,7 +154,7 @@ absl::Status MemoryDataset::Deliver(int rows_per_item, const ItemSink& sink) con
 
 std::string Id64(char digit) { return std::string(64, digit); }
 
-uint64_t ConfigIdOf(const std::string& config_text) {
+uint64_t ComputeConfigId(const std::string& config_text) {
   return record::ConfigId(record::ParseConfig(config_text).value());
 }
 

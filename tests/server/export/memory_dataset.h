@@ -64,7 +64,7 @@ class MemoryDataset {
 std::string Id64(char digit);
 
 // Returns the config_id of a config's text.
-uint64_t ConfigIdOf(const std::string& config_text);
+uint64_t ComputeConfigId(const std::string& config_text);
 
 // Returns a run of the kernel "softmax" on an H200 with every field except its settings.
 v1::Run SoftmaxRun(char id_digit);

@@ -78,7 +78,7 @@ TEST(Listener, DoesNotTakeAnotherFileForItsSocket) {
   ASSERT_EQ(dup2(others->at(0).fd(), number), number);
   EXPECT_FALSE(listener.IsListening());
   EXPECT_TRUE(listener.Reopen().ok());
-  EXPECT_TRUE(FileOf(number)) << "the file that now has the number is not closed";
+  EXPECT_TRUE(ReadFileId(number)) << "the file that now has the number is not closed";
   Socket(number).Close();
 }
 

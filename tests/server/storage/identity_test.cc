@@ -57,7 +57,7 @@ v1::Record FilledRun() {
   return record;
 }
 
-v1::Record GraphOf(const std::string& target) {
+v1::Record GraphWithTarget(const std::string& target) {
   v1::Record record = GraphRecord('a');
   record.mutable_ir_graph()->mutable_nodes(0)->set_target(target);
   return record;
@@ -70,7 +70,7 @@ Records OwnersRecords() {
           ConfigRecord(7, "Config(n=4, m='y')"),
           ConfigRecord(8, "something that is no call"),
           RunConfigRecord("@kernel(of the owner)", R"(["n", "m"])"),
-          GraphOf("mine"),
+          GraphWithTarget("mine"),
           Row('x', 1, 0.5),
           Row('x', 2, 0.25, 8)};
 }
@@ -86,7 +86,7 @@ Forgery Everything() {
   Records records = {DescribedRun("evil", "A100", R"({"a": 1})"), ConfigRecord(7, "Config(n=666)"),
                      ConfigRecord(8, "a"), RunConfigRecord("@evil", R"(["a"])"), FilledRun()};
   // Some of these graphs have a smaller hash than the owner's.
-  for (int i = 0; i < 10; ++i) records.push_back(GraphOf(std::string(i + 1, 'z')));
+  for (int i = 0; i < 10; ++i) records.push_back(GraphWithTarget(std::string(i + 1, 'z')));
   return {"Everything", records};
 }
 
@@ -99,7 +99,9 @@ std::vector<Forgery> Forgeries() {
       {"SmallerSettings", {DescribedRun("softmax", "NVIDIA H200", R"({"a": 1})")}},
       {"MoreFields", {FilledRun()}},
       {"ARunConfigAlone", {RunConfigRecord("@evil", R"(["a"])")}},
-      {"AGraph", {GraphOf("other"), GraphOf("o"), GraphOf("ot"), GraphOf("oth"), GraphOf("othe")}},
+      {"AGraph",
+       {GraphWithTarget("other"), GraphWithTarget("o"), GraphWithTarget("ot"), GraphWithTarget("oth"),
+        GraphWithTarget("othe")}},
       Everything(),
   };
 }
@@ -133,7 +135,7 @@ std::string Messages(const std::vector<RefusedRecord>& refused) {
   return messages;
 }
 
-std::string ExportOf(const std::string& sender, const Records& records) {
+std::string ExportRecords(const std::string& sender, const Records& records) {
   Senders senders;
   senders.Send(sender, records);
   return senders.Export();
@@ -158,14 +160,14 @@ class IdentityTest : public ::testing::TestWithParam<Forgery> {
 TEST_P(IdentityTest, WhatAnotherSendsFirstChangesNothing) {
   senders_.Send("forger", GetParam().records);
   EXPECT_EQ(Messages(senders_.Send("owner", OwnersRecords())), "");
-  EXPECT_EQ(senders_.Export(), ExportOf("owner", OwnersRecords()));
+  EXPECT_EQ(senders_.Export(), ExportRecords("owner", OwnersRecords()));
 }
 
 TEST_P(IdentityTest, WhatAnotherSendsLaterChangesNothing) {
   EXPECT_EQ(Messages(senders_.Send("owner", OwnersRecords())), "");
   senders_.Send("forger", GetParam().records);
   EXPECT_EQ(Messages(senders_.Send("owner", OwnersRecords())), "");
-  EXPECT_EQ(senders_.Export(), ExportOf("owner", OwnersRecords()));
+  EXPECT_EQ(senders_.Export(), ExportRecords("owner", OwnersRecords()));
 }
 
 TEST_P(IdentityTest, WhatAnotherSendsInBetweenChangesNothing) {
@@ -173,7 +175,7 @@ TEST_P(IdentityTest, WhatAnotherSendsInBetweenChangesNothing) {
     senders_.Send("forger", GetParam().records);
     EXPECT_EQ(Messages(senders_.Send("owner", {record})), "");
   }
-  EXPECT_EQ(senders_.Export(), ExportOf("owner", OwnersRecords()));
+  EXPECT_EQ(senders_.Export(), ExportRecords("owner", OwnersRecords()));
 }
 
 TEST_P(IdentityTest, WhatBothMeasuredIsExportedAsEachSaidIt) {
@@ -182,8 +184,8 @@ TEST_P(IdentityTest, WhatBothMeasuredIsExportedAsEachSaidIt) {
   EXPECT_EQ(Messages(senders_.Send("owner", OwnersRecords())), "");
   senders_.Send("zorro", {AttemptRecord('z', 'a')});
   const std::string text = senders_.Export();
-  EXPECT_THAT(text, HasSubstr(WithoutTotals(ExportOf("owner", OwnersRecords()))));
-  EXPECT_THAT(text, HasSubstr(WithoutTotals(ExportOf("forger", forged))));
+  EXPECT_THAT(text, HasSubstr(WithoutTotals(ExportRecords("owner", OwnersRecords()))));
+  EXPECT_THAT(text, HasSubstr(WithoutTotals(ExportRecords("forger", forged))));
 }
 
 TEST_P(IdentityTest, TheOrderOfArrivalDoesNotShow) {

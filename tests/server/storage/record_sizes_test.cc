@@ -142,14 +142,14 @@ void AddPaths(const Descriptor& message, const Path& prefix, std::vector<Path>& 
   }
 }
 
-std::string NameOf(const Path& path) {
+std::string PathName(const Path& path) {
   std::string name;
   for (const FieldDescriptor* field : path) name += "." + field->name();
   return name.substr(1);
 }
 
 // Returns the message that holds the path's field. Creates it if it does not exist.
-Message& HolderOf(v1::Record& record, const Path& path) {
+Message& MutableHolder(v1::Record& record, const Path& path) {
   Message* message = &record;
   for (size_t i = 0; i + 1 < path.size(); ++i) {
     const Reflection& reflection = *message->GetReflection();
@@ -164,7 +164,7 @@ constexpr size_t kLargeBytes = (size_t{4} << 20) + 1;
 constexpr int kMany = 300'000;
 
 void SetLarge(v1::Record& record, const Path& path) {
-  Message& holder = HolderOf(record, path);
+  Message& holder = MutableHolder(record, path);
   const Reflection& reflection = *holder.GetReflection();
   const std::string large(kLargeBytes, 'x');
   if (path.back()->is_repeated()) {
@@ -175,7 +175,7 @@ void SetLarge(v1::Record& record, const Path& path) {
 }
 
 void AddMany(v1::Record& record, const Path& path) {
-  Message& holder = HolderOf(record, path);
+  Message& holder = MutableHolder(record, path);
   const Reflection& reflection = *holder.GetReflection();
   for (int i = 0; i < kMany; ++i) {
     switch (path.back()->cpp_type()) {
@@ -189,7 +189,7 @@ void AddMany(v1::Record& record, const Path& path) {
         reflection.AddDouble(&holder, path.back(), 1);
         break;
       default:
-        FAIL() << "no limit is known for a list of this type: " << NameOf(path);
+        FAIL() << "no limit is known for a list of this type: " << PathName(path);
     }
   }
 }
@@ -212,7 +212,7 @@ TEST(RecordSizes, EveryFieldOfEveryRecordHasALimit) {
   AddPaths(*v1::Record::descriptor(), {}, paths);
   ASSERT_GT(paths.size(), 60u);
   for (const Path& path : paths) {
-    const std::string name = NameOf(path);
+    const std::string name = PathName(path);
     if (unlimited.contains(name)) continue;
     if (path.back()->cpp_type() == FieldDescriptor::CPPTYPE_STRING) {
       v1::Record record;

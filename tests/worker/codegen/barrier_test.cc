@@ -14,7 +14,7 @@ using ir::TensorRef;
 using ir::Trace;
 using ir::Value;
 
-KernelCase CaseOf(const std::function<void(Trace&)>& kernel) {
+KernelCase MakeKernelCase(const std::function<void(Trace&)>& kernel) {
   KernelCase result;
   result.Input("x", DType::kF32, {61, 14}).SizesAtLaunch().Scalar("one", 1).Trace(kernel);
   return result;
@@ -22,7 +22,7 @@ KernelCase CaseOf(const std::function<void(Trace&)>& kernel) {
 
 // Checks a loop that reduces, followed by a loop that stores: out[n, m] = x[m, n] - max(x[m, :]).
 TEST(Barrier, InALoopBeforeALoop) {
-  CaseOf([](Trace& t) {
+  MakeKernelCase([](Trace& t) {
     const TensorRef x = t.Tensor("x");
     const AxisRef m = t.Tile(t.SizeOf(x, 0));
     const AxisRef n = t.ReductionAxis(t.SizeOf(x, 1));
@@ -35,7 +35,7 @@ TEST(Barrier, InALoopBeforeALoop) {
 
 // Checks a branch that reduces, followed by a branch under the same condition that stores.
 TEST(Barrier, InABranchBeforeABranch) {
-  CaseOf([](Trace& t) {
+  MakeKernelCase([](Trace& t) {
     const TensorRef x = t.Tensor("x");
     const TensorRef out = t.Output("out", {t.SizeOf(x, 1), t.SizeOf(x, 0)}, DType::kF32);
     const AxisRef m = t.Tile(t.SizeOf(x, 0));

@@ -81,7 +81,7 @@ KernelCase InPlace() {
   return kernel;
 }
 
-const ConfigParameter* BlocksOf(const ConfigSpace& space) {
+const ConfigParameter* FindClusterParameter(const ConfigSpace& space) {
   for (const ConfigParameter& parameter : space.parameters()) {
     if (parameter.key == "num_ctas") return &parameter;
   }
@@ -90,17 +90,18 @@ const ConfigParameter* BlocksOf(const ConfigSpace& space) {
 
 TEST(Cluster, IsInTheSpaceOfTargetsThatHaveThem) {
   const ir::DeviceIr ir = Reductions(DType::kF32, 4, 100).ir();
-  EXPECT_EQ(BlocksOf(ConfigSpaceFor(ir, kHopper))->high, kMostClusterBlocks);
-  EXPECT_EQ(BlocksOf(ConfigSpaceFor(ir, kAmpere))->high, 1);
-  EXPECT_EQ(BlocksOf(ConfigSpaceFor(ir, Target()))->high, 1);
+  EXPECT_EQ(FindClusterParameter(ConfigSpaceFor(ir, kHopper))->high, kMostClusterBlocks);
+  EXPECT_EQ(FindClusterParameter(ConfigSpaceFor(ir, kAmpere))->high, 1);
+  EXPECT_EQ(FindClusterParameter(ConfigSpaceFor(ir, Target()))->high, 1);
   const absl::Status refused = ConfigSpaceFor(ir, kAmpere).Normalize(*Config::Parse("Config(num_ctas=2)")).status();
   EXPECT_THAT(refused.ToString(), HasSubstr("num_ctas=2 is not allowed"));
   EXPECT_THAT(refused.ToString(), HasSubstr("CUDA and sm_90 or later"));
 }
 
 TEST(Cluster, IsForKernelsThatReduceOnly) {
-  EXPECT_EQ(BlocksOf(ConfigSpaceFor(Dot().ir(), kHopper)), nullptr);
-  EXPECT_EQ(BlocksOf(ConfigSpaceFor(InPlace().ir(), kHopper)), nullptr) << "a block may read what another wrote";
+  EXPECT_EQ(FindClusterParameter(ConfigSpaceFor(Dot().ir(), kHopper)), nullptr);
+  EXPECT_EQ(FindClusterParameter(ConfigSpaceFor(InPlace().ir(), kHopper)), nullptr)
+      << "a block may read what another wrote";
 }
 
 TEST(Cluster, IsRefusedWhereThereAreNone) {
@@ -165,7 +166,7 @@ class ClusterCode : public ProofTest {
     ProofTest::ExpectRight(Reductions(shape.dtype, shape.m, shape.n), shape.config, {1e-4, 1e-3});
   }
 };
-INSTANTIATE_TEST_SUITE_P(Proofs, ClusterCode, testing::Values(Proof::kCompiles, Proof::kRunsOnGpu), NameOf);
+INSTANTIATE_TEST_SUITE_P(Proofs, ClusterCode, testing::Values(Proof::kCompiles, Proof::kRunsOnGpu), ProofName);
 
 TEST_P(ClusterCode, SharesRowsThatAreHeldAtOnce) {
   ExpectRight({DType::kF32, 3, 4096, "Config(block_sizes=[1], num_ctas=8, num_warps=4)"});

@@ -32,7 +32,7 @@ class CopyAheadCode : public ProofTest {
   }
 };
 INSTANTIATE_TEST_SUITE_P(Proofs, CopyAheadCode,
-                         testing::Values(Proof::kCompiles, Proof::kRunsOnGpu, Proof::kRunsInOpenCl), NameOf);
+                         testing::Values(Proof::kCompiles, Proof::kRunsOnGpu, Proof::kRunsInOpenCl), ProofName);
 
 // Checks loops with fewer tiles than stages, as many, and more.
 TEST_P(CopyAheadCode, AnyNumberOfTilesAndStages) {
@@ -62,14 +62,14 @@ TEST_P(CopyAheadCode, KeysAndValuesOfAttention) {
                   "Config(block_sizes=[32, 16], num_warps=2, num_stages=3)");
 }
 
-size_t CountOf(const std::string& text, const std::string& piece) {
+size_t MultiplyCounts(const std::string& text, const std::string& piece) {
   size_t count = 0;
   for (size_t at = text.find(piece); at != std::string::npos; at = text.find(piece, at + 1)) ++count;
   return count;
 }
 
 // Returns the source from the head of the loop along `axis` to the end of the kernel.
-std::string LoopOf(const std::string& source, int axis) {
+std::string LoopSource(const std::string& source, int axis) {
   const std::string begin = "begin" + std::to_string(axis);
   return source.substr(source.find("; " + begin + " += "));
 }
@@ -77,18 +77,18 @@ std::string LoopOf(const std::string& source, int axis) {
 TEST(CopyAhead, PassesRegistersByAndOneBarrierAnIteration) {
   const std::string source =
       CudaSource(MatmulCase(DType::kF16, 256, 256, 256), "Config(block_sizes=[64, 64, 32], num_warps=4, num_stages=3)");
-  const std::string loop = LoopOf(source, 2);
-  EXPECT_EQ(CountOf(loop, "BARRIER();"), 1) << source;
-  EXPECT_EQ(CountOf(loop, "copy_async_16("), 2) << source;
-  EXPECT_EQ(CountOf(source, "load_f16"), 0) << source;
+  const std::string loop = LoopSource(source, 2);
+  EXPECT_EQ(MultiplyCounts(loop, "BARRIER();"), 1) << source;
+  EXPECT_EQ(MultiplyCounts(loop, "copy_async_16("), 2) << source;
+  EXPECT_EQ(MultiplyCounts(source, "load_f16"), 0) << source;
   EXPECT_NE(loop.find("wait_for_copies_but_1();"), std::string::npos) << source;
 }
 
 TEST(CopyAhead, CopiesInTheIterationItselfWithOneStage) {
   const std::string source =
       CudaSource(MatmulCase(DType::kF16, 256, 256, 256), "Config(block_sizes=[64, 64, 32], num_warps=4, num_stages=1)");
-  const std::string loop = LoopOf(source, 2);
-  EXPECT_EQ(CountOf(loop, "BARRIER();"), 2) << source;
+  const std::string loop = LoopSource(source, 2);
+  EXPECT_EQ(MultiplyCounts(loop, "BARRIER();"), 2) << source;
   EXPECT_NE(loop.find("wait_for_copies_but_0();"), std::string::npos) << source;
   EXPECT_EQ(source.find("slot"), std::string::npos) << source;
 }

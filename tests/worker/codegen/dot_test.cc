@@ -13,32 +13,32 @@ using device::DType;
 
 constexpr ir::Tolerance kDotTolerance = {.absolute = 4e-3, .relative = 4e-3};
 
-class DotOf : public testing::TestWithParam<DType> {};
-INSTANTIATE_TEST_SUITE_P(DTypes, DotOf, testing::Values(DType::kF32, DType::kF16, DType::kBF16),
+class DotTest : public testing::TestWithParam<DType> {};
+INSTANTIATE_TEST_SUITE_P(DTypes, DotTest, testing::Values(DType::kF32, DType::kF16, DType::kBF16),
                          [](const auto& info) { return std::string(ShortName(info.param)); });
 
-TEST_P(DotOf, ShapesThatBlocksDivide) {
+TEST_P(DotTest, ShapesThatBlocksDivide) {
   MatmulCase(GetParam(), 64, 128, 64).ExpectReferenceResults("Config()", kDotTolerance);
 }
 
-TEST_P(DotOf, RaggedShapes) {
+TEST_P(DotTest, RaggedShapes) {
   const KernelCase kernel = MatmulCase(GetParam(), 37, 71, 53);
   kernel.ExpectReferenceResults("Config(block_sizes=[32, 32, 16])", kDotTolerance);
   kernel.ExpectReferenceResults("Config(block_sizes=[64, 16, 32], num_warps=2)", kDotTolerance);
   kernel.ExpectReferenceResults("Config(block_sizes=[16, 64, 64], num_warps=8)", kDotTolerance);
 }
 
-TEST_P(DotOf, BlocksTooSmallForTensorCores) {
+TEST_P(DotTest, BlocksTooSmallForTensorCores) {
   MatmulCase(GetParam(), 9, 10, 11).ExpectReferenceResults("Config(block_sizes=[4, 4, 4], num_warps=1)", kDotTolerance);
 }
 
-TEST_P(DotOf, TransposedOperands) {
+TEST_P(DotTest, TransposedOperands) {
   KernelCase kernel;
   kernel.Input("a", GetParam(), {48, 40}, {1, 48}).Input("b", GetParam(), {40, 56}, {1, 40}).Trace(Matmul);
   kernel.ExpectReferenceResults("Config(block_sizes=[32, 32, 16])", kDotTolerance);
 }
 
-TEST_P(DotOf, ConfigKeys) {
+TEST_P(DotTest, ConfigKeys) {
   const KernelCase kernel = MatmulCase(GetParam(), 70, 90, 50);
   for (const char* key :
        {"l2_groupings=[2]", "loop_orders=[[1, 0]]", "pid_type='persistent_blocked'",
@@ -54,7 +54,7 @@ TEST(Dot, OfTf32WhereAllowed) {
       .ExpectReferenceResults("Config(block_sizes=[32, 32, 16])", {3e-2, 1e-2}, {.allow_tf32 = true});
 }
 
-TEST_P(DotOf, OnlineSoftmaxAttention) {
+TEST_P(DotTest, OnlineSoftmaxAttention) {
   const ir::Tolerance tolerance = {.absolute = 1e-2, .relative = 1e-2};
   AttentionCase(GetParam(), 2, 64, 64, 32)
       .ExpectReferenceResults("Config(block_sizes=[32, 32], num_warps=2)", tolerance);

@@ -29,7 +29,7 @@ void ProofTest::ExpectRight(const KernelCase& kernel, const std::string& config,
   }
 }
 
-std::string NameOf(const testing::TestParamInfo<Proof>& info) {
+std::string ProofName(const testing::TestParamInfo<Proof>& info) {
   switch (info.param) {
     case Proof::kCompiles:
       return "Compiles";

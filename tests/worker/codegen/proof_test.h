@@ -28,6 +28,6 @@ class ProofTest : public testing::TestWithParam<Proof> {
   void ExpectRight(const KernelCase& kernel, const std::string& config, ir::Tolerance tolerance) const;
 };
 
-std::string NameOf(const testing::TestParamInfo<Proof>& info);
+std::string ProofName(const testing::TestParamInfo<Proof>& info);
 
 }  // namespace telemetry::worker::codegen

@@ -13,13 +13,13 @@ using device::DType;
 
 constexpr ir::Tolerance kStoreTolerance = {.absolute = 4e-3, .relative = 4e-3};
 
-class QuadStoreOf : public testing::TestWithParam<DType> {};
-INSTANTIATE_TEST_SUITE_P(DTypes, QuadStoreOf, testing::Values(DType::kF16, DType::kBF16),
+class QuadStoreTest : public testing::TestWithParam<DType> {};
+INSTANTIATE_TEST_SUITE_P(DTypes, QuadStoreTest, testing::Values(DType::kF16, DType::kBF16),
                          [](const auto& info) { return std::string(ShortName(info.param)); });
 
 // Checks tiles that the ends cut along both axes, with warps along rows, along columns and along both, and with more
 // warps than work.
-TEST_P(QuadStoreOf, RaggedTiles) {
+TEST_P(QuadStoreTest, RaggedTiles) {
   const KernelCase kernel = MatmulCase(GetParam(), 37, 72, 24);
   for (const char* config : {"block_sizes=[16, 32, 16], num_warps=1", "block_sizes=[16, 128, 16], num_warps=4",
                              "block_sizes=[32, 64, 16], num_warps=8", "block_sizes=[16, 32, 16], num_warps=8",

@@ -34,22 +34,22 @@ KernelCase AddBiasCase(DType dtype, int64_t m, int64_t n) {
   return kernel;
 }
 
-class TileOf : public testing::TestWithParam<DType> {};
-INSTANTIATE_TEST_SUITE_P(DTypes, TileOf, testing::Values(DType::kF32, DType::kF16, DType::kBF16, DType::kI32),
+class TileKernelTest : public testing::TestWithParam<DType> {};
+INSTANTIATE_TEST_SUITE_P(DTypes, TileKernelTest, testing::Values(DType::kF32, DType::kF16, DType::kBF16, DType::kI32),
                          [](const auto& info) { return std::string(ShortName(info.param)); });
 
-TEST_P(TileOf, Broadcasts) {
+TEST_P(TileKernelTest, Broadcasts) {
   const KernelCase kernel = AddBiasCase(GetParam(), 24, 64);
   kernel.ExpectReferenceResults();
   kernel.ExpectReferenceResults("Config(block_sizes=[8, 16], num_warps=1)");
 }
 
-TEST_P(TileOf, ShapesThatNoTileDivides) {
+TEST_P(TileKernelTest, ShapesThatNoTileDivides) {
   AddBiasCase(GetParam(), 13, 37).ExpectReferenceResults("Config(block_sizes=[8, 16], num_warps=2)");
   AddBiasCase(GetParam(), 5, 44).ExpectReferenceResults("Config(block_sizes=[2, 32], num_warps=1)");
 }
 
-TEST_P(TileOf, StoresWhatMakesRoomFirst) {
+TEST_P(TileKernelTest, StoresWhatMakesRoomFirst) {
   AddBiasCase(GetParam(), 24, 64).ExpectReferenceResults("Config(store_eviction_policies=['first'])");
   AddBiasCase(GetParam(), 13, 37)
       .ExpectReferenceResults("Config(block_sizes=[8, 16], num_warps=2, store_eviction_policies=['first'])");

@@ -20,7 +20,7 @@ class WgmmaCode : public ProofTest {
   bool HasInstructions(const Target& target) const override { return target.sm == 90; }
 };
 INSTANTIATE_TEST_SUITE_P(Proofs, WgmmaCode, testing::Values(Proof::kCompiles, Proof::kRunsOnGpu, Proof::kRunsInOpenCl),
-                         NameOf);
+                         ProofName);
 
 constexpr DType kDTypes[] = {DType::kF16, DType::kBF16};
 

@@ -26,10 +26,10 @@ TEST(DebugOptionsTest, KernelNamesAreSeparatedByCommas) {
 class DebugEnvironmentTest : public testing::Test {
  protected:
   ~DebugEnvironmentTest() override {
-    for (const char* name : {"VALUES", "KERNELS", "DIR"}) unsetenv(VariableOf(name).c_str());
+    for (const char* name : {"VALUES", "KERNELS", "DIR"}) unsetenv(DebugVariable(name).c_str());
   }
-  static std::string VariableOf(const std::string& name) { return "TELEMETRY_WORKER_DEBUG_" + name; }
-  static void Set(const std::string& name, const char* value) { setenv(VariableOf(name).c_str(), value, 1); }
+  static std::string DebugVariable(const std::string& name) { return "TELEMETRY_WORKER_DEBUG_" + name; }
+  static void Set(const std::string& name, const char* value) { setenv(DebugVariable(name).c_str(), value, 1); }
 };
 
 TEST_F(DebugEnvironmentTest, IsOffByDefault) {

@@ -51,7 +51,7 @@ double ValueAt(DType dtype, int64_t place) {
   return value;
 }
 
-DebugValue ValueOf(DType dtype, const Layout& layout, const std::shared_ptr<Device>& device) {
+DebugValue MakeValue(DType dtype, const Layout& layout, const std::shared_ptr<Device>& device) {
   ir::HostArray array = ir::HostArray::Strided(dtype, layout.sizes, layout.strides);
   for (size_t i = 0; i < array.data.size(); ++i) array.data[i] = ValueAt(dtype, static_cast<int64_t>(i));
   const std::string name = std::string(ShortName(dtype)) + "_" + layout.name;
@@ -73,7 +73,7 @@ absl::Status Show(const std::string& device_id, const std::string& folder) {
   }
   std::vector<DebugValue> values;
   for (const DType dtype : device::kAllDTypes) {
-    for (const Layout& layout : Layouts()) values.push_back(ValueOf(dtype, layout, device));
+    for (const Layout& layout : Layouts()) values.push_back(MakeValue(dtype, layout, device));
   }
   for (const DebugLevel level : {DebugLevel::kSave, DebugLevel::kPrint}) {
     const auto debugger = ValueDebugger::Create({.level = level, .folder = folder},

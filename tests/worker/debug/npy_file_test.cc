@@ -43,8 +43,8 @@ TEST(NpyFileTest, EveryBF16IsAnF32) {
   }
   const std::vector<std::byte> wide = NpyElements(DType::kBF16, dense);
   ASSERT_EQ(wide.size(), 2 * dense.size());
-  const std::vector<double> actual = ValuesOf(DType::kF32, wide);
-  const std::vector<double> expected = ValuesOf(DType::kBF16, dense);
+  const std::vector<double> actual = DecodeValues(DType::kF32, wide);
+  const std::vector<double> expected = DecodeValues(DType::kBF16, dense);
   for (size_t i = 0; i < expected.size(); ++i) {
     ASSERT_TRUE(std::isnan(expected[i]) ? std::isnan(actual[i]) : actual[i] == expected[i]) << i;
   }

@@ -80,7 +80,7 @@ class TensorStatisticsTest : public DebugTest {
   // Checks the statistics computed on the host, and on the device with both types of sums.
   void ExpectStatistics(const ir::HostArray& array) {
     const TensorStatistics expected = Expected(array.RowMajor());
-    ExpectNear(StatisticsOf(array.RowMajor()), expected, kDoubleTolerance);
+    ExpectNear(ComputeStatistics(array.RowMajor()), expected, kDoubleTolerance);
     const Tensor tensor = OnDevice(array);
     for (auto* statistics : {wide_.get(), narrow_.get()}) {
       const absl::StatusOr<TensorStatistics> actual = statistics->Compute(tensor);

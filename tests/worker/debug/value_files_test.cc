@@ -24,7 +24,7 @@ class ValueFilesTest : public DebugTest {
     text << std::ifstream(folder_ + "/" + name, std::ios::binary).rdbuf();
     return text.str();
   }
-  static std::string FileOf(const ir::HostArray& array) {
+  static std::string NpyBytes(const ir::HostArray& array) {
     ir::HostArray dense = ir::HostArray::Dense(array.dtype, array.sizes);
     dense.SetRowMajor(array.RowMajor());
     const std::vector<std::byte> elements = NpyElements(array.dtype, ir::ToBytes(dense));
@@ -52,8 +52,8 @@ TEST_F(ValueFilesTest, WritesEveryDTypeAndLayoutFromDeviceAndHost) {
     files.BeginLaunch(name);
     ASSERT_EQ(files.Save("before_launch", name, "x", OnDevice(arrays[i])), absl::OkStatus());
     ASSERT_EQ(files.Save("after_launch", name, "x", Tensor::OnHost(arrays[i])), absl::OkStatus());
-    EXPECT_EQ(Read(absl::StrCat("before_launch_", i, "_x.npy")), FileOf(arrays[i])) << i;
-    EXPECT_EQ(Read(absl::StrCat("after_launch_", i, "_x.npy")), FileOf(arrays[i])) << i;
+    EXPECT_EQ(Read(absl::StrCat("before_launch_", i, "_x.npy")), NpyBytes(arrays[i])) << i;
+    EXPECT_EQ(Read(absl::StrCat("after_launch_", i, "_x.npy")), NpyBytes(arrays[i])) << i;
   }
 }
 

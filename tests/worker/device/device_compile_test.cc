@@ -62,7 +62,7 @@ KERNEL exact(GLOBAL float* values) {
   values[0] = values[0] / values[1];
   values[2] = values[2] * 0.5f;
 })");
-  const std::unique_ptr<Buffer> values = BufferOf({1, 3, 0x1p-140f});
+  const std::unique_ptr<Buffer> values = MakeBuffer({1, 3, 0x1p-140f});
   ASSERT_EQ(kernel->Launch({.grid = 1, .threads = 1}, {values.get()}), absl::OkStatus());
   EXPECT_THAT(Values(*values), ElementsAre(1.0f / 3.0f, 3, 0x1p-141f));
 }

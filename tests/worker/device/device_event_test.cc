@@ -21,7 +21,7 @@ KERNEL spin(GLOBAL float* out, int rounds) {
 
 TEST_F(DeviceEventTest, TimeDoesNotGoBackwards) {
   const std::unique_ptr<Function> spin = Kernel("spin", kSpin);
-  const std::unique_ptr<Buffer> out = BufferOf({0});
+  const std::unique_ptr<Buffer> out = MakeBuffer({0});
   std::vector<std::unique_ptr<Event>> events;
   for (int i = 0; i < 10; ++i) {
     events.push_back(device_->Record().value());
@@ -39,7 +39,7 @@ TEST_F(DeviceEventTest, TimeDoesNotGoBackwards) {
 
 TEST_F(DeviceEventTest, LongerWorkTakesLonger) {
   const std::unique_ptr<Function> spin = Kernel("spin", kSpin);
-  const std::unique_ptr<Buffer> out = BufferOf({0});
+  const std::unique_ptr<Buffer> out = MakeBuffer({0});
   const auto measure = [&](int32_t rounds) {
     const std::unique_ptr<Event> begin = device_->Record().value();
     EXPECT_EQ(spin->Launch({.grid = 1, .threads = 1}, {out.get(), rounds}), absl::OkStatus());
@@ -53,7 +53,7 @@ TEST_F(DeviceEventTest, LongerWorkTakesLonger) {
 
 TEST_F(DeviceEventTest, SynchronizeWaitsForAll) {
   const std::unique_ptr<Function> spin = Kernel("spin", kSpin);
-  const std::unique_ptr<Buffer> out = BufferOf({2});
+  const std::unique_ptr<Buffer> out = MakeBuffer({2});
   EXPECT_EQ(device_->Synchronize(), absl::OkStatus());
   ASSERT_EQ(spin->Launch({.grid = 1, .threads = 1}, {out.get(), int32_t{1000}}), absl::OkStatus());
   EXPECT_EQ(device_->Synchronize(), absl::OkStatus());

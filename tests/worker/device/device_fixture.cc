@@ -56,13 +56,13 @@ std::unique_ptr<Function> DeviceTest::KernelOn(Device* device, const std::string
 std::unique_ptr<Buffer> DeviceTest::BufferOn(Device* device, const std::vector<float>& values) {
   absl::StatusOr<std::unique_ptr<Buffer>> buffer = device->Allocate(values.size() * sizeof(float));
   EXPECT_TRUE(buffer.ok()) << buffer.status();
-  EXPECT_EQ(device->Upload(buffer.value().get(), 0, BytesOf(values)), absl::OkStatus());
+  EXPECT_EQ(device->Upload(buffer.value().get(), 0, AsBytes(values)), absl::OkStatus());
   return *std::move(buffer);
 }
 
 std::vector<float> DeviceTest::ValuesOn(Device* device, const Buffer& buffer) {
   std::vector<float> values(buffer.size_bytes() / sizeof(float));
-  EXPECT_EQ(device->Download(&buffer, 0, MutableBytesOf(&values)), absl::OkStatus());
+  EXPECT_EQ(device->Download(&buffer, 0, AsWritableBytes(&values)), absl::OkStatus());
   return values;
 }
 

@@ -29,7 +29,7 @@ class DeviceTest : public testing::Test {
   }
   static std::unique_ptr<Function> KernelOn(Device* device, const std::string& name, const std::string& body);
 
-  std::unique_ptr<Buffer> BufferOf(const std::vector<float>& values) { return BufferOn(device_.get(), values); }
+  std::unique_ptr<Buffer> MakeBuffer(const std::vector<float>& values) { return BufferOn(device_.get(), values); }
   static std::unique_ptr<Buffer> BufferOn(Device* device, const std::vector<float>& values);
   std::vector<float> Values(const Buffer& buffer) { return ValuesOn(device_.get(), buffer); }
   static std::vector<float> ValuesOn(Device* device, const Buffer& buffer);
@@ -40,11 +40,11 @@ class DeviceTest : public testing::Test {
   std::shared_ptr<Device> device_;
 };
 
-inline absl::Span<const std::byte> BytesOf(const std::vector<float>& values) {
+inline absl::Span<const std::byte> AsBytes(const std::vector<float>& values) {
   return {reinterpret_cast<const std::byte*>(values.data()), values.size() * sizeof(float)};
 }
 
-inline absl::Span<std::byte> MutableBytesOf(std::vector<float>* values) {
+inline absl::Span<std::byte> AsWritableBytes(std::vector<float>* values) {
   return {reinterpret_cast<std::byte*>(values->data()), values->size() * sizeof(float)};
 }
 

@@ -24,8 +24,8 @@ KERNEL scale(GLOBAL float* out, GLOBAL const float* in, int count, float factor)
 TEST_F(DeviceLaunchTest, RunsEveryThreadOfEveryBlock) {
   std::vector<float> values(1000);
   std::iota(values.begin(), values.end(), 0.0f);
-  const std::unique_ptr<Buffer> in = BufferOf(values);
-  const std::unique_ptr<Buffer> out = BufferOf(std::vector<float>(1024, -1));
+  const std::unique_ptr<Buffer> in = MakeBuffer(values);
+  const std::unique_ptr<Buffer> out = MakeBuffer(std::vector<float>(1024, -1));
   const std::unique_ptr<Function> scale = Kernel("scale", kScale);
   ASSERT_EQ(scale->Launch({.grid = 16, .threads = 64}, {out.get(), in.get(), int32_t{1000}, 2.0f}), absl::OkStatus());
   const std::vector<float> result = Values(*out);
@@ -47,8 +47,8 @@ KERNEL kinds(int small, GLOBAL float* out, int64 large, float real, GLOBAL const
     out[3] = in[0];
   }
 })");
-  const std::unique_ptr<Buffer> in = BufferOf({42});
-  const std::unique_ptr<Buffer> out = BufferOf(std::vector<float>(4));
+  const std::unique_ptr<Buffer> in = MakeBuffer({42});
+  const std::unique_ptr<Buffer> out = MakeBuffer(std::vector<float>(4));
   ASSERT_EQ(kernel->Launch({.grid = 1, .threads = 32},
                            {int32_t{-7}, out.get(), int64_t{-3} * (int64_t{1} << 40), 0.25f, in.get()}),
             absl::OkStatus());
@@ -63,7 +63,7 @@ TEST_F(DeviceLaunchTest, GivesDynamicSharedMemory) {
   SYNC;
   values[BLOCK * THREADS + THREAD] = shared[THREADS - 1 - THREAD];
 })");
-  const std::unique_ptr<Buffer> values = BufferOf({0, 1, 2, 3, 10, 11, 12, 13});
+  const std::unique_ptr<Buffer> values = MakeBuffer({0, 1, 2, 3, 10, 11, 12, 13});
   ASSERT_EQ(reverse->Launch({.grid = 2, .threads = 4, .shared_bytes = 16}, {values.get()}), absl::OkStatus());
   EXPECT_THAT(Values(*values), ElementsAre(3, 2, 1, 0, 13, 12, 11, 10));
 }
@@ -77,7 +77,7 @@ TEST_F(DeviceLaunchTest, GivesAllSharedMemoryThatThePropertiesPromise) {
   if (THREAD == 1) values[0] = shared[last];
 })");
   const size_t bytes = device_->properties().shared_bytes_per_block;
-  const std::unique_ptr<Buffer> values = BufferOf({0});
+  const std::unique_ptr<Buffer> values = MakeBuffer({0});
   const auto last = static_cast<int32_t>(bytes / sizeof(float) - 1);
   ASSERT_EQ(ends->Launch({.threads = 2, .shared_bytes = bytes}, {values.get(), last}), absl::OkStatus());
   EXPECT_THAT(Values(*values), ElementsAre(5));
@@ -86,7 +86,7 @@ TEST_F(DeviceLaunchTest, GivesAllSharedMemoryThatThePropertiesPromise) {
 }
 
 TEST_F(DeviceLaunchTest, AGridOfZeroBlocksLaunchesNothing) {
-  const std::unique_ptr<Buffer> values = BufferOf({1});
+  const std::unique_ptr<Buffer> values = MakeBuffer({1});
   const std::unique_ptr<Function> scale = Kernel("scale", kScale);
   EXPECT_EQ(scale->Launch({.grid = 0, .threads = 64}, {values.get(), values.get(), int32_t{1}, 2.0f}),
             absl::OkStatus());
@@ -94,7 +94,7 @@ TEST_F(DeviceLaunchTest, AGridOfZeroBlocksLaunchesNothing) {
 }
 
 TEST_F(DeviceLaunchTest, RefusesShapesBeyondTheDevice) {
-  const std::unique_ptr<Buffer> values = BufferOf({1});
+  const std::unique_ptr<Buffer> values = MakeBuffer({1});
   const std::unique_ptr<Function> scale = Kernel("scale", kScale);
   const std::vector<LaunchArgument> arguments = {values.get(), values.get(), int32_t{1}, 2.0f};
   const int most = scale->attributes().max_threads_per_block;
@@ -116,7 +116,7 @@ TEST_F(DeviceLaunchTest, RefusesShapesBeyondTheDevice) {
 }
 
 TEST_F(DeviceLaunchTest, RefusesArgumentsThatAreNotTheKernels) {
-  const std::unique_ptr<Buffer> values = BufferOf({1});
+  const std::unique_ptr<Buffer> values = MakeBuffer({1});
   const std::unique_ptr<Function> scale = Kernel("scale", kScale);
   const std::shared_ptr<Device> other = Open();
   const std::unique_ptr<Buffer> foreign = BufferOn(other.get(), {1});
@@ -136,7 +136,7 @@ TEST_F(DeviceLaunchTest, RefusesArgumentsThatAreNotTheKernels) {
 }
 
 TEST_F(DeviceLaunchTest, LaunchesRunInTheirOrder) {
-  const std::unique_ptr<Buffer> values = BufferOf(std::vector<float>(256, 1));
+  const std::unique_ptr<Buffer> values = MakeBuffer(std::vector<float>(256, 1));
   const std::unique_ptr<Function> scale = Kernel("scale", kScale);
   for (int i = 0; i < 20; ++i) {
     ASSERT_EQ(scale->Launch({.grid = 4, .threads = 64}, {values.get(), values.get(), int32_t{256}, 2.0f}),
@@ -146,7 +146,7 @@ TEST_F(DeviceLaunchTest, LaunchesRunInTheirOrder) {
 }
 
 TEST_F(DeviceLaunchTest, FunctionsKeepTheirModuleAndDevice) {
-  const std::unique_ptr<Buffer> values = BufferOf({1});
+  const std::unique_ptr<Buffer> values = MakeBuffer({1});
   const std::unique_ptr<Function> scale = Kernel("scale", kScale);  // its module object is already destroyed
   device_.reset();
   EXPECT_EQ(scale->Launch({.grid = 1, .threads = 1}, {values.get(), values.get(), int32_t{1}, 3.0f}), absl::OkStatus());
@@ -174,7 +174,7 @@ TEST_F(DeviceLaunchTest, ThreadsWorkOnDevicesOfTheirOwn) {
 }
 
 TEST_F(DeviceLaunchTest, OneDeviceServesOneThreadAfterAnother) {
-  const std::unique_ptr<Buffer> values = BufferOf({1});
+  const std::unique_ptr<Buffer> values = MakeBuffer({1});
   const std::unique_ptr<Function> scale = Kernel("scale", kScale);
   std::thread([&] {
     EXPECT_EQ(scale->Launch({.grid = 1, .threads = 1}, {values.get(), values.get(), int32_t{1}, 3.0f}),

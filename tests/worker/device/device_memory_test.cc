@@ -17,36 +17,36 @@ using DeviceMemoryTest = DeviceTest;
 TEST_F(DeviceMemoryTest, GivesBackWhatWasUploaded) {
   std::vector<float> values(100003);
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) * 0.5f;
-  EXPECT_EQ(Values(*BufferOf(values)), values);
+  EXPECT_EQ(Values(*MakeBuffer(values)), values);
 }
 
 TEST_F(DeviceMemoryTest, UploadsAndDownloadsPartsOfABuffer) {
-  const std::unique_ptr<Buffer> buffer = BufferOf({1, 2, 3, 4});
-  ASSERT_EQ(device_->Upload(buffer.get(), 4, BytesOf({20, 30})), absl::OkStatus());
+  const std::unique_ptr<Buffer> buffer = MakeBuffer({1, 2, 3, 4});
+  ASSERT_EQ(device_->Upload(buffer.get(), 4, AsBytes({20, 30})), absl::OkStatus());
   std::vector<float> tail(2);
-  ASSERT_EQ(device_->Download(buffer.get(), 8, MutableBytesOf(&tail)), absl::OkStatus());
+  ASSERT_EQ(device_->Download(buffer.get(), 8, AsWritableBytes(&tail)), absl::OkStatus());
   EXPECT_THAT(tail, ElementsAre(30, 4));
   EXPECT_THAT(Values(*buffer), ElementsAre(1, 20, 30, 4));
 }
 
 TEST_F(DeviceMemoryTest, RefusesWhatLiesBeyondTheBuffer) {
-  const std::unique_ptr<Buffer> buffer = BufferOf({1, 2});
-  const std::unique_ptr<Buffer> larger = BufferOf({1, 2, 3});
+  const std::unique_ptr<Buffer> buffer = MakeBuffer({1, 2});
+  const std::unique_ptr<Buffer> larger = MakeBuffer({1, 2, 3});
   std::vector<float> two(2);
-  const absl::Status upload = device_->Upload(buffer.get(), 4, BytesOf({1, 2}));
+  const absl::Status upload = device_->Upload(buffer.get(), 4, AsBytes({1, 2}));
   EXPECT_EQ(upload.code(), absl::StatusCode::kOutOfRange);
   EXPECT_THAT(std::string(upload.message()), HasSubstr("8 bytes at offset 4 of a buffer of 8 bytes"));
-  EXPECT_EQ(device_->Download(buffer.get(), 4, MutableBytesOf(&two)).code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(device_->Download(buffer.get(), 4, AsWritableBytes(&two)).code(), absl::StatusCode::kOutOfRange);
   // The end of this range overflows.
-  EXPECT_EQ(device_->Download(buffer.get(), SIZE_MAX - 3, MutableBytesOf(&two)).code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(device_->Download(buffer.get(), SIZE_MAX - 3, AsWritableBytes(&two)).code(), absl::StatusCode::kOutOfRange);
   EXPECT_EQ(device_->Copy(buffer.get(), larger.get(), 12).code(), absl::StatusCode::kOutOfRange);
   EXPECT_EQ(device_->Copy(larger.get(), buffer.get(), 12).code(), absl::StatusCode::kOutOfRange);
   EXPECT_THAT(Values(*buffer), ElementsAre(1, 2));
 }
 
 TEST_F(DeviceMemoryTest, CopiesTheFirstBytes) {
-  const std::unique_ptr<Buffer> from = BufferOf({1, 2, 3});
-  const std::unique_ptr<Buffer> to = BufferOf({7, 8, 9});
+  const std::unique_ptr<Buffer> from = MakeBuffer({1, 2, 3});
+  const std::unique_ptr<Buffer> to = MakeBuffer({7, 8, 9});
   ASSERT_EQ(device_->Copy(to.get(), from.get(), 8), absl::OkStatus());
   EXPECT_THAT(Values(*to), ElementsAre(1, 2, 9));
   EXPECT_EQ(device_->Copy(to.get(), to.get(), 12), absl::OkStatus());
@@ -74,10 +74,10 @@ TEST_F(DeviceMemoryTest, HasEmptyBuffers) {
 
 TEST_F(DeviceMemoryTest, ViewsShareTheMemoryOfTheirPart) {
   std::vector<float> values(3 * kViewAlignment / sizeof(float), 1);
-  std::unique_ptr<Buffer> whole = BufferOf(values);
+  std::unique_ptr<Buffer> whole = MakeBuffer(values);
   const std::unique_ptr<Buffer> view = device_->View(whole.get(), kViewAlignment, 12).value();
   EXPECT_EQ(view->size_bytes(), 12u);
-  ASSERT_EQ(device_->Upload(view.get(), 4, BytesOf({2})), absl::OkStatus());
+  ASSERT_EQ(device_->Upload(view.get(), 4, AsBytes({2})), absl::OkStatus());
   EXPECT_THAT(Values(*view), ElementsAre(1, 2, 1));
   values[kViewAlignment / sizeof(float) + 1] = 2;
   EXPECT_EQ(Values(*whole), values);
@@ -89,7 +89,7 @@ TEST_F(DeviceMemoryTest, ViewsShareTheMemoryOfTheirPart) {
 }
 
 TEST_F(DeviceMemoryTest, KernelsWriteThroughViews) {
-  const std::unique_ptr<Buffer> whole = BufferOf(std::vector<float>(2 * kViewAlignment / sizeof(float), 1));
+  const std::unique_ptr<Buffer> whole = MakeBuffer(std::vector<float>(2 * kViewAlignment / sizeof(float), 1));
   const std::unique_ptr<Buffer> view = device_->View(whole.get(), kViewAlignment, 8).value();
   const std::unique_ptr<Function> twice =
       Kernel("twice", "KERNEL twice(GLOBAL float* x) { x[THREAD] = x[THREAD] + 1.0f; }");
@@ -111,21 +111,21 @@ TEST_F(DeviceMemoryTest, RefusesViewsBeyondTheBufferOrBetweenAlignments) {
 TEST_F(DeviceMemoryTest, SaysWhenMemoryIsExhausted) {
   const absl::StatusOr<std::unique_ptr<Buffer>> buffer = device_->Allocate(size_t{1} << 50);
   EXPECT_EQ(buffer.status().code(), absl::StatusCode::kResourceExhausted) << buffer.status();
-  EXPECT_THAT(Values(*BufferOf({1})), ElementsAre(1)) << "the device works after a failed allocation";
+  EXPECT_THAT(Values(*MakeBuffer({1})), ElementsAre(1)) << "the device works after a failed allocation";
 }
 
 TEST_F(DeviceMemoryTest, RefusesAnotherDevicesBuffers) {
   const std::shared_ptr<Device> other = Open();
   const std::unique_ptr<Buffer> foreign = BufferOn(other.get(), {1});
-  const std::unique_ptr<Buffer> own = BufferOf({2});
-  EXPECT_EQ(device_->Upload(foreign.get(), 0, BytesOf({3})).code(), absl::StatusCode::kInvalidArgument);
+  const std::unique_ptr<Buffer> own = MakeBuffer({2});
+  EXPECT_EQ(device_->Upload(foreign.get(), 0, AsBytes({3})).code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(device_->Copy(own.get(), foreign.get(), 4).code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(device_->Fill(nullptr, 0).code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(ValuesOn(other.get(), *foreign), ElementsAre(1));
 }
 
 TEST_F(DeviceMemoryTest, BuffersKeepWhatTheyNeedOfTheDevice) {
-  const std::unique_ptr<Buffer> buffer = BufferOf({1});
+  const std::unique_ptr<Buffer> buffer = MakeBuffer({1});
   device_.reset();
   EXPECT_EQ(buffer->size_bytes(), 4u);  // the buffer is released after this line
 }

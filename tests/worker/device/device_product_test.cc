@@ -20,9 +20,9 @@ class DeviceProductTest : public DeviceTest {
 
 // Computes [1 2 3; 4 5 6] [1 0; 0 1; 1 1], and the same with the first matrix times ten.
 TEST_F(DeviceProductTest, MultipliesEachPairRowMajor) {
-  const std::unique_ptr<Buffer> x = BufferOf({1, 2, 3, 4, 5, 6, 10, 20, 30, 40, 50, 60});
-  const std::unique_ptr<Buffer> y = BufferOf({1, 0, 0, 1, 1, 1, 1, 0, 0, 1, 1, 1});
-  const std::unique_ptr<Buffer> out = BufferOf(std::vector<float>(8, -1));
+  const std::unique_ptr<Buffer> x = MakeBuffer({1, 2, 3, 4, 5, 6, 10, 20, 30, 40, 50, 60});
+  const std::unique_ptr<Buffer> y = MakeBuffer({1, 0, 0, 1, 1, 1, 1, 0, 0, 1, 1, 1});
+  const std::unique_ptr<Buffer> out = MakeBuffer(std::vector<float>(8, -1));
   const absl::Status status =
       device_->Multiply({.batch = 2, .m = 2, .n = 2, .k = 3, .x = x.get(), .y = y.get(), .out = out.get()});
   if (!HasLibrary()) {
@@ -35,8 +35,8 @@ TEST_F(DeviceProductTest, MultipliesEachPairRowMajor) {
 
 TEST_F(DeviceProductTest, ASumOfNothingIsZero) {
   if (!HasLibrary()) GTEST_SKIP() << "no library of matrix products on " << device_->id();
-  const std::unique_ptr<Buffer> empty = BufferOf({});
-  const std::unique_ptr<Buffer> out = BufferOf(std::vector<float>(6, -1));
+  const std::unique_ptr<Buffer> empty = MakeBuffer({});
+  const std::unique_ptr<Buffer> out = MakeBuffer(std::vector<float>(6, -1));
   ASSERT_EQ(device_->Multiply({.m = 2, .n = 3, .x = empty.get(), .y = empty.get(), .out = out.get()}),
             absl::OkStatus());
   EXPECT_THAT(Values(*out), Each(0));
@@ -44,7 +44,7 @@ TEST_F(DeviceProductTest, ASumOfNothingIsZero) {
 
 TEST_F(DeviceProductTest, RefusesWhatLiesBeyondABufferAndOtherDTypes) {
   if (!HasLibrary()) GTEST_SKIP() << "no library of matrix products on " << device_->id();
-  const std::unique_ptr<Buffer> small = BufferOf({1, 2});
+  const std::unique_ptr<Buffer> small = MakeBuffer({1, 2});
   MatrixProduct product = {.m = 1, .n = 1, .k = 3, .x = small.get(), .y = small.get(), .out = small.get()};
   const absl::Status beyond = device_->Multiply(product);
   EXPECT_EQ(beyond.code(), absl::StatusCode::kOutOfRange);

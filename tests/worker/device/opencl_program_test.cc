@@ -37,7 +37,7 @@ class OpenClProgramTest : public testing::Test {
 // the program if another process is writing the same source to the cache, so this source is used by no other test.
 TEST_F(OpenClProgramTest, TakesItsBinaryBack) {
   const OpenClProgram program = BuildOpenClSource(*context_, std::string(kFillSource) + " // for its binary").value();
-  const std::string binary = BinaryOf(*context_, program).value();
+  const std::string binary = ReadBinary(*context_, program).value();
   EXPECT_EQ(binary.find("__kernel void"), std::string::npos);
   ExpectRuns(CodeOfBinary(binary, ""));
 }

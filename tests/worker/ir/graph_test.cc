@@ -45,8 +45,8 @@ TEST(OpTest, EachHasNamesAndOneLowering) {
   EXPECT_TRUE(IsPointwise(Op::kConvert));
   EXPECT_TRUE(IsReduction(Op::kArgMax));
   EXPECT_TRUE(IsControlFlow(Op::kReductionLoop));
-  EXPECT_EQ(LoweringOf(Op::kMaskTo), Lowering::kApi);
-  EXPECT_EQ(LoweringOf(Op::kDot), Lowering::kDot);
+  EXPECT_EQ(GetLowering(Op::kMaskTo), Lowering::kApi);
+  EXPECT_EQ(GetLowering(Op::kDot), Lowering::kDot);
 }
 
 TEST(GraphKindTest, EachHasANameOfItsOwn) {
@@ -57,7 +57,8 @@ TEST(GraphKindTest, EachHasANameOfItsOwn) {
 }
 
 TEST(IndicesTest, TellAxesGathersAndNumbersApart) {
-  Trace t({.kernel_name = "k", .tensors = {TensorOf("x", {4, 5, 6, 7}), TensorOf("at", {4}, device::DType::kI32)}});
+  Trace t(
+      {.kernel_name = "k", .tensors = {DenseTensor("x", {4, 5, 6, 7}), DenseTensor("at", {4}, device::DType::kI32)}});
   const AxisRef m = t.Tile(StaticSize(4));
   const AxisRef n = t.ReductionAxis(StaticSize(5));
   const Value at = t.Load(t.Tensor("at"), {m});
@@ -68,7 +69,7 @@ TEST(IndicesTest, TellAxesGathersAndNumbersApart) {
   const Node& load = graph.nodes[graph.nodes.size() - 2];
   ASSERT_EQ(load.op, Op::kLoad);
   EXPECT_THAT(load.shape, ElementsAre(m.id, n.id));
-  const std::vector<Index> indices = IndicesOf(graph, load);
+  const std::vector<Index> indices = ReadIndices(graph, load);
   ASSERT_EQ(indices.size(), 4U);
   EXPECT_EQ(indices[0].kind, Index::Kind::kAxis);
   EXPECT_EQ(indices[0].axis, m.id);
@@ -83,7 +84,7 @@ TEST(UsesTest, CountEachOccurrenceHoweverDeep) {
   Node node;
   node.args = {Arg{NodeRef{3}}, Arg{Arg::List{Arg{NodeRef{1}}, Arg{Arg::Map{{"key", Arg{NodeRef{3}}}}}}}};
   node.kwargs["out"] = Arg{NodeRef{2}};
-  EXPECT_THAT(UsesOf(node), ElementsAre(NodeRef{3}, NodeRef{1}, NodeRef{3}, NodeRef{2}));
+  EXPECT_THAT(CollectUses(node), ElementsAre(NodeRef{3}, NodeRef{1}, NodeRef{3}, NodeRef{2}));
 }
 
 TEST(DebugStringTest, ShowsWhatTheKernelIsMadeOf) {

@@ -106,12 +106,14 @@ TEST(RandomKernels, GiveTheSameResultsRolled) {
 // The positions of every edge, by (source, target, kind).
 using Edges = std::map<std::tuple<std::string, std::string, std::string>, std::vector<int>>;
 
-std::string IdOf(const Graph& graph, NodeRef ref) { return "g" + std::to_string(graph.id) + ":" + graph.at(ref).name; }
+std::string NodeId(const Graph& graph, NodeRef ref) {
+  return "g" + std::to_string(graph.id) + ":" + graph.at(ref).name;
+}
 
-std::vector<std::string> PlaceholdersOf(const Graph& graph) {
+std::vector<std::string> PlaceholderIds(const Graph& graph) {
   std::vector<std::string> ids;
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
-    if (graph.nodes[i].op == Op::kPlaceholder) ids.push_back(IdOf(graph, NodeRef{static_cast<int>(i)}));
+    if (graph.nodes[i].op == Op::kPlaceholder) ids.push_back(NodeId(graph, NodeRef{static_cast<int>(i)}));
   }
   return ids;
 }
@@ -119,7 +121,7 @@ std::vector<std::string> PlaceholdersOf(const Graph& graph) {
 // Returns the values that a control-flow node passes: all that it uses except the condition of an if and the end of a
 // for loop.
 std::vector<NodeRef> PassedBy(const Node& node) {
-  std::vector<NodeRef> passed = UsesOf(node);
+  std::vector<NodeRef> passed = CollectUses(node);
   if (node.op == Op::kIf) passed.erase(passed.begin());
   const bool has_end =
       node.op == Op::kForLoop && node.args.size() > 2 && std::holds_alternative<NodeRef>(node.args[2].value);
@@ -144,18 +146,18 @@ Edges EdgesOfIr(const DeviceIr& ir) {
     if (alternates.contains(graph.id)) continue;
     for (size_t i = 0; i < graph.nodes.size(); ++i) {
       const Node& node = graph.nodes[i];
-      const std::vector<NodeRef> uses = UsesOf(node);
+      const std::vector<NodeRef> uses = CollectUses(node);
       for (size_t use = 0; use < uses.size(); ++use) {
-        const auto edge = std::tuple(IdOf(graph, uses[use]), IdOf(graph, NodeRef{static_cast<int>(i)}), "data");
+        const auto edge = std::tuple(NodeId(graph, uses[use]), NodeId(graph, NodeRef{static_cast<int>(i)}), "data");
         edges[edge].push_back(static_cast<int>(use));
       }
       if (!live.contains(graph.id)) continue;
       for (const int child : node.graphs) {
         const std::vector<NodeRef> passed = PassedBy(node);
-        const std::vector<std::string> placeholders = PlaceholdersOf(ir.graphs[static_cast<size_t>(child)]);
+        const std::vector<std::string> placeholders = PlaceholderIds(ir.graphs[static_cast<size_t>(child)]);
         EXPECT_EQ(passed.size(), placeholders.size());
         for (size_t use = 0; use < std::min(passed.size(), placeholders.size()); ++use) {
-          edges[std::tuple(IdOf(graph, passed[use]), placeholders[use], "region")].push_back(static_cast<int>(use));
+          edges[std::tuple(NodeId(graph, passed[use]), placeholders[use], "region")].push_back(static_cast<int>(use));
         }
       }
     }

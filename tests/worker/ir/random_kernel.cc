@@ -44,7 +44,7 @@ class Planner {
 
   Plan Make() {
     PlanAxes();
-    plan_.all = Add("x", FloatType(), Shuffled(AxesOf({AxisKind::kGrid, AxisKind::kReduction})));
+    plan_.all = Add("x", FloatType(), Shuffled(FindAxes({AxisKind::kGrid, AxisKind::kReduction})));
     plan_.data.push_back(plan_.all);
     for (int64_t i = rng_.Below(3); i > 0; --i) PlanData();
     if (options_.loops && rng_.OneIn(3)) PlanWalked();
@@ -68,29 +68,29 @@ class Planner {
   }
 
   void PlanData() {
-    std::vector<size_t> axes = Shuffled(AxesOf({AxisKind::kGrid, AxisKind::kReduction}));
+    std::vector<size_t> axes = Shuffled(FindAxes({AxisKind::kGrid, AxisKind::kReduction}));
     axes.resize(static_cast<size_t>(rng_.Between(1, static_cast<int64_t>(axes.size()))));
     const DType dtype = rng_.Pick(std::vector<DType>(std::begin(kAllDTypes), std::end(kAllDTypes)));
     plan_.data.push_back(Add("d", dtype, axes));
   }
 
   void PlanWalked() {
-    std::vector<size_t> axes = AxesOf({AxisKind::kGrid});
+    std::vector<size_t> axes = FindAxes({AxisKind::kGrid});
     axes.push_back(AddLoopAxis());
     plan_.walked.push_back(Add("w", rng_.OneIn(4) ? DType::kI32 : FloatType(), Shuffled(axes)));
   }
 
   void PlanFactors() {
-    const std::vector<size_t> grid = AxesOf({AxisKind::kGrid});
+    const std::vector<size_t> grid = FindAxes({AxisKind::kGrid});
     if (grid.size() < 2) return;
     const DType dtype = FloatType();
-    const std::vector<size_t> reductions = AxesOf({AxisKind::kReduction});
+    const std::vector<size_t> reductions = FindAxes({AxisKind::kReduction});
     const size_t depth = reductions.empty() || rng_.OneIn(2) ? AddLoopAxis() : reductions[0];
     plan_.factors = {Add("a", dtype, Shuffled({grid[0], depth})), Add("b", dtype, Shuffled({grid[1], depth}))};
   }
 
   void PlanLookup() {
-    std::vector<size_t> axes = Shuffled(AxesOf({AxisKind::kGrid}));
+    std::vector<size_t> axes = Shuffled(FindAxes({AxisKind::kGrid}));
     axes.resize(1);
     plan_.lookup = {Add("positions", DType::kI32, axes), Add("table", FloatType(), {})};
     plan_.tensors[plan_.lookup[0]].below = kTableSize;
@@ -109,7 +109,7 @@ class Planner {
     return plan_.tensors.size() - 1;
   }
 
-  std::vector<size_t> AxesOf(const std::vector<AxisKind>& kinds) const {
+  std::vector<size_t> FindAxes(const std::vector<AxisKind>& kinds) const {
     std::vector<size_t> axes;
     for (size_t i = 0; i < plan_.axes.size(); ++i) {
       if (std::find(kinds.begin(), kinds.end(), plan_.axes[i].kind) != kinds.end()) axes.push_back(i);
@@ -222,7 +222,7 @@ class KernelTracer {
     }
   }
 
-  LoopInput InputOf(size_t tensor) const {
+  LoopInput MakeLoopInput(size_t tensor) const {
     const std::vector<size_t>& axes = plan_.tensors[tensor].axes;
     const auto loop = std::find_if(axes.begin(), axes.end(),
                                    [this](size_t axis) { return plan_.axes[axis].kind == AxisKind::kLoop; });
@@ -230,7 +230,7 @@ class KernelTracer {
   }
 
   void WalkTensor() {
-    const LoopInput input = InputOf(plan_.walked[0]);
+    const LoopInput input = MakeLoopInput(plan_.walked[0]);
     if (rng_.OneIn(2)) return Keep(regions_.OnlineSum(input, grid_));
     Terms usable;
     for (const Term& term : pool_) {
@@ -249,7 +249,7 @@ class KernelTracer {
       const Value product = trace_.Dot(a, b, axes_[axis]);
       return Keep(regions_.ScaledDot(product, sizes_[axis].value));
     }
-    Keep(regions_.DotProduct(InputOf(plan_.factors[0]), InputOf(plan_.factors[1]), {grid_[0], grid_[1]}));
+    Keep(regions_.DotProduct(MakeLoopInput(plan_.factors[0]), MakeLoopInput(plan_.factors[1]), {grid_[0], grid_[1]}));
   }
 
   void Keep(const std::optional<Term>& term) {
@@ -272,10 +272,10 @@ class KernelTracer {
     if (IsFloat(dtype)) dtype = rng_.Pick(std::vector<DType>{DType::kF32, DType::kF32, DType::kF16, DType::kBF16});
     const TensorRef out = trace_.Output(Cat("out", tolerances->size()), sizes, dtype);
     trace_.Store(out, indices, term.value);
-    (*tolerances)[out.id] = ToleranceOf(term, dtype);
+    (*tolerances)[out.id] = TermTolerance(term, dtype);
   }
 
-  static Tolerance ToleranceOf(const Term& term, DType dtype) {
+  static Tolerance TermTolerance(const Term& term, DType dtype) {
     if (!IsFloat(dtype) || term.exact()) return {};
     const double unit = dtype == DType::kF16 ? 0x1p-10 : dtype == DType::kBF16 ? 0x1p-7 : 0x1p-23;
     return {.absolute = 2 * term.error + 0x1p-24, .relative = 2 * unit};

@@ -27,10 +27,10 @@ DeviceIr Traced(TraceInputs inputs, const std::function<void(Trace&)>& function)
   return ir.ok() ? *std::move(ir) : DeviceIr();
 }
 
-std::vector<Op> ComputationsOf(const Graph& graph) {
+std::vector<Op> ListComputations(const Graph& graph) {
   std::vector<Op> ops;
   for (const Node& node : graph.nodes) {
-    const bool computes = LoweringOf(node.op) != Lowering::kApi || node.op == Op::kLoad || node.op == Op::kStore;
+    const bool computes = GetLowering(node.op) != Lowering::kApi || node.op == Op::kLoad || node.op == Op::kStore;
     if (computes && node.op != Op::kOutput) ops.push_back(node.op);
   }
   return ops;
@@ -46,7 +46,7 @@ const Graph& RolledRoot(const DeviceIr& ir, const std::vector<int>& axes) {
   return ir.root_graph();
 }
 
-std::vector<const Graph*> LoopsOf(const DeviceIr& ir, const Graph& graph) {
+std::vector<const Graph*> FindLoops(const DeviceIr& ir, const Graph& graph) {
   std::vector<const Graph*> loops;
   for (const Node& node : graph.nodes) {
     if (node.op == Op::kReductionLoop) loops.push_back(&ir.graphs[static_cast<size_t>(node.graphs[0])]);
@@ -55,7 +55,7 @@ std::vector<const Graph*> LoopsOf(const DeviceIr& ir, const Graph& graph) {
 }
 
 // Returns inputs of small numbers that repeat only after 61 elements.
-reference::Tensors InputsOf(const DeviceIr& ir) {
+reference::Tensors MakeInputs(const DeviceIr& ir) {
   reference::Tensors tensors;
   for (const HostTensor& tensor : ir.tensors) {
     if (tensor.is_output) continue;
@@ -69,7 +69,7 @@ reference::Tensors InputsOf(const DeviceIr& ir) {
 }
 
 reference::Tensors Evaluated(const DeviceIr& ir, const reference::Options& options) {
-  reference::Tensors tensors = InputsOf(ir);
+  reference::Tensors tensors = MakeInputs(ir);
   const absl::Status status = reference::Evaluate(ir, options, &tensors);
   EXPECT_TRUE(status.ok()) << status;
   return tensors;
@@ -90,7 +90,7 @@ TEST(RollTest, SoftmaxBecomesThreeLoops) {
   ASSERT_EQ(ir.rolled.size(), 1U);
   EXPECT_EQ(ir.rolled[0].original_graph, 0);
   EXPECT_THAT(ir.rolled[0].axes, ElementsAre(1));
-  const auto loops = LoopsOf(ir, RolledRoot(ir, {1}));
+  const auto loops = FindLoops(ir, RolledRoot(ir, {1}));
   ASSERT_EQ(loops.size(), 3U);
   // The loops are graphs 1, 2 and 3, as Helion numbers them.
   for (int i = 0; i < 3; ++i) {
@@ -98,12 +98,12 @@ TEST(RollTest, SoftmaxBecomesThreeLoops) {
     EXPECT_EQ(loops[static_cast<size_t>(i)]->kind, GraphKind::kReductionLoop);
     EXPECT_THAT(loops[static_cast<size_t>(i)]->axes, ElementsAre(1));
   }
-  EXPECT_THAT(ComputationsOf(*loops[0]),
+  EXPECT_THAT(ListComputations(*loops[0]),
               ElementsAre(Op::kPlaceholder, Op::kLoad, Op::kConvert, Op::kAMax, Op::kMaximum));
-  EXPECT_THAT(ComputationsOf(*loops[1]), ElementsAre(Op::kPlaceholder, Op::kPlaceholder, Op::kLoad, Op::kConvert,
-                                                     Op::kSub, Op::kExp, Op::kSum, Op::kAdd));
-  EXPECT_THAT(ComputationsOf(*loops[2]), ElementsAre(Op::kPlaceholder, Op::kPlaceholder, Op::kLoad, Op::kConvert,
-                                                     Op::kSub, Op::kExp, Op::kDiv, Op::kConvert, Op::kStore));
+  EXPECT_THAT(ListComputations(*loops[1]), ElementsAre(Op::kPlaceholder, Op::kPlaceholder, Op::kLoad, Op::kConvert,
+                                                       Op::kSub, Op::kExp, Op::kSum, Op::kAdd));
+  EXPECT_THAT(ListComputations(*loops[2]), ElementsAre(Op::kPlaceholder, Op::kPlaceholder, Op::kLoad, Op::kConvert,
+                                                       Op::kSub, Op::kExp, Op::kDiv, Op::kConvert, Op::kStore));
   ExpectSameResults(ir, {1});
 }
 
@@ -118,15 +118,15 @@ TEST(RollTest, LeavesTheOriginalAsItIs) {
 TEST(RollTest, LayerNormStoresTheMeanBetweenItsLoops) {
   const DeviceIr ir = Traced(LayerNormInputs(), TraceLayerNorm);
   const Graph& root = RolledRoot(ir, {1});
-  EXPECT_EQ(LoopsOf(ir, root).size(), 3U);
-  EXPECT_THAT(ComputationsOf(root),
+  EXPECT_EQ(FindLoops(ir, root).size(), 3U);
+  EXPECT_THAT(ListComputations(root),
               ElementsAre(Op::kReductionLoop, Op::kGetItem, Op::kDiv, Op::kStore, Op::kReductionLoop, Op::kGetItem,
                           Op::kDiv, Op::kAdd, Op::kRsqrt, Op::kReductionLoop));
   ExpectSameResults(ir, {1});
 }
 
 TEST(RollTest, ReductionsOfOneLevelShareALoop) {
-  const DeviceIr ir = Traced({.kernel_name = "k", .tensors = {TensorOf("x", {9, 30})}}, [](Trace& t) {
+  const DeviceIr ir = Traced({.kernel_name = "k", .tensors = {DenseTensor("x", {9, 30})}}, [](Trace& t) {
     const TensorRef x = t.Tensor("x");
     const AxisRef m = t.Tile(t.SizeOf(x, 0));
     const AxisRef n = t.ReductionAxis(t.SizeOf(x, 1));
@@ -142,18 +142,18 @@ TEST(RollTest, ReductionsOfOneLevelShareALoop) {
     put("count", t.Sum(v > 0.0, n));
     put("last", t.AMax(t.Index(n), n));
   });
-  ASSERT_EQ(LoopsOf(ir, RolledRoot(ir, {1})).size(), 1U);
+  ASSERT_EQ(FindLoops(ir, RolledRoot(ir, {1})).size(), 1U);
   ExpectSameResults(ir, {1});
 }
 
 TEST(RollTest, ArgMaxKeepsTheFirstOfEqualOnes) {
-  const DeviceIr ir = Traced({.kernel_name = "k", .tensors = {TensorOf("x", {1, 30})}}, [](Trace& t) {
+  const DeviceIr ir = Traced({.kernel_name = "k", .tensors = {DenseTensor("x", {1, 30})}}, [](Trace& t) {
     const TensorRef x = t.Tensor("x");
     const AxisRef m = t.Tile(t.SizeOf(x, 0));
     const AxisRef n = t.ReductionAxis(t.SizeOf(x, 1));
     t.Store(t.Output("out", {t.SizeOf(x, 0)}, DType::kI32), {m}, t.ArgMax(t.Load(x, {m, n}), n));
   });
-  reference::Tensors tensors = InputsOf(ir);
+  reference::Tensors tensors = MakeInputs(ir);
   std::fill(tensors[0].data.begin(), tensors[0].data.end(), -1.0);
   tensors[0].data[6] = tensors[0].data[13] = tensors[0].data[29] = 2.0;
   ASSERT_TRUE(reference::Evaluate(ir, {.default_block = 4, .rolled_axes = {1}}, &tensors).ok());
@@ -162,7 +162,7 @@ TEST(RollTest, ArgMaxKeepsTheFirstOfEqualOnes) {
 
 TEST(RollTest, CarriesTheAccumulatorOfADot) {
   const DeviceIr ir =
-      Traced({.kernel_name = "k", .tensors = {TensorOf("a", {9, 30}), TensorOf("b", {30, 5})}}, [](Trace& t) {
+      Traced({.kernel_name = "k", .tensors = {DenseTensor("a", {9, 30}), DenseTensor("b", {30, 5})}}, [](Trace& t) {
         const AxisRef m = t.Tile(StaticSize(9));
         const AxisRef n = t.Tile(StaticSize(5));
         const AxisRef r = t.ReductionAxis(StaticSize(30));
@@ -170,12 +170,12 @@ TEST(RollTest, CarriesTheAccumulatorOfADot) {
         const Value sum = t.Dot(t.Load(t.Tensor("a"), {m, r}), t.Load(t.Tensor("b"), {r, n}), r, start);
         t.Store(t.Output("out", {StaticSize(9), StaticSize(5)}, DType::kF32), {m, n}, sum);
       });
-  ASSERT_EQ(LoopsOf(ir, RolledRoot(ir, {2})).size(), 1U);
+  ASSERT_EQ(FindLoops(ir, RolledRoot(ir, {2})).size(), 1U);
   ExpectSameResults(ir, {2});
 }
 
 TEST(RollTest, RollsTheBodyOfALoopWithItsRoot) {
-  const DeviceIr ir = Traced({.kernel_name = "k", .tensors = {TensorOf("x", {9, 7, 30})}}, [](Trace& t) {
+  const DeviceIr ir = Traced({.kernel_name = "k", .tensors = {DenseTensor("x", {9, 7, 30})}}, [](Trace& t) {
     const TensorRef x = t.Tensor("x");
     const AxisRef m = t.Tile(t.SizeOf(x, 0));
     const AxisRef r = t.ReductionAxis(t.SizeOf(x, 2));
@@ -186,12 +186,12 @@ TEST(RollTest, RollsTheBodyOfALoopWithItsRoot) {
   });
   ASSERT_EQ(ir.rolled.size(), 2U) << "the root and the body";
   const Graph& root = RolledRoot(ir, {1});
-  EXPECT_THAT(LoopsOf(ir, root), IsEmpty());
+  EXPECT_THAT(FindLoops(ir, root), IsEmpty());
   ExpectSameResults(ir, {1});
 }
 
 TEST(RollTest, RollsSeveralAxesAloneAndTogether) {
-  const DeviceIr ir = Traced({.kernel_name = "k", .tensors = {TensorOf("x", {5, 30, 20})}}, [](Trace& t) {
+  const DeviceIr ir = Traced({.kernel_name = "k", .tensors = {DenseTensor("x", {5, 30, 20})}}, [](Trace& t) {
     const TensorRef x = t.Tensor("x");
     const AxisRef m = t.Tile(t.SizeOf(x, 0));
     const AxisRef a = t.ReductionAxis(t.SizeOf(x, 1));
@@ -203,7 +203,7 @@ TEST(RollTest, RollsSeveralAxesAloneAndTogether) {
 }
 
 TEST(RollTest, CallsHelperFunctionsOnChunks) {
-  const DeviceIr ir = Traced({.kernel_name = "k", .tensors = {TensorOf("x", {9, 30})}}, [](Trace& t) {
+  const DeviceIr ir = Traced({.kernel_name = "k", .tensors = {DenseTensor("x", {9, 30})}}, [](Trace& t) {
     const TensorRef x = t.Tensor("x");
     const TensorRef out = t.OutputLike("out", x);
     const AxisRef m = t.Tile(t.SizeOf(x, 0));
@@ -212,7 +212,7 @@ TEST(RollTest, CallsHelperFunctionsOnChunks) {
         t.Call("silu", {t.Load(x, {m, n})}, [](const std::vector<Value>& a) { return a[0] * sigmoid(a[0]); });
     t.Store(out, {m, n}, v / t.Sum(v, n));
   });
-  EXPECT_EQ(LoopsOf(ir, RolledRoot(ir, {1})).size(), 2U);
+  EXPECT_EQ(FindLoops(ir, RolledRoot(ir, {1})).size(), 2U);
   ExpectSameResults(ir, {1});
 }
 
@@ -236,7 +236,7 @@ TEST(RollTest, SaysWhyAnAxisIsNotRolled) {
 }
 
 TEST(RollTest, KeepsStoresInTheirOrder) {
-  const DeviceIr ir = Traced({.kernel_name = "k", .tensors = {TensorOf("x", {9, 30})}}, [](Trace& t) {
+  const DeviceIr ir = Traced({.kernel_name = "k", .tensors = {DenseTensor("x", {9, 30})}}, [](Trace& t) {
     const TensorRef x = t.Tensor("x");
     const TensorRef out = t.OutputLike("out", x);
     const AxisRef m = t.Tile(t.SizeOf(x, 0));

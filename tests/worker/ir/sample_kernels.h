@@ -20,8 +20,8 @@ inline Size DynamicSize(std::string text, int64_t value) {
 }
 
 // Returns a dense row-major tensor.
-inline HostTensor TensorOf(std::string name, const std::vector<int64_t>& sizes,
-                           device::DType dtype = device::DType::kF32) {
+inline HostTensor DenseTensor(std::string name, const std::vector<int64_t>& sizes,
+                              device::DType dtype = device::DType::kF32) {
   HostTensor tensor{.name = std::move(name), .dtype = dtype};
   int64_t stride = 1;
   for (auto size = sizes.rbegin(); size != sizes.rend(); ++size) {
@@ -33,7 +33,7 @@ inline HostTensor TensorOf(std::string name, const std::vector<int64_t>& sizes,
 }
 
 inline TraceInputs SoftmaxInputs() {
-  return {.kernel_name = "softmax", .tensors = {TensorOf("x", {20, 30}, device::DType::kF16)}};
+  return {.kernel_name = "softmax", .tensors = {DenseTensor("x", {20, 30}, device::DType::kF16)}};
 }
 
 inline void TraceSoftmax(Trace& t) {
@@ -47,7 +47,7 @@ inline void TraceSoftmax(Trace& t) {
 }
 
 inline TraceInputs LayerNormInputs() {
-  return {.kernel_name = "layer_norm", .tensors = {TensorOf("x", {20, 30}), TensorOf("weight", {30})}};
+  return {.kernel_name = "layer_norm", .tensors = {DenseTensor("x", {20, 30}), DenseTensor("weight", {30})}};
 }
 
 // Stores the mean and the normalised values.
@@ -67,8 +67,9 @@ inline void TraceLayerNorm(Trace& t) {
 }
 
 inline TraceInputs MatmulInputs() {
-  return {.kernel_name = "matmul",
-          .tensors = {TensorOf("a", {20, 50}, device::DType::kF16), TensorOf("b", {50, 30}, device::DType::kF16)}};
+  return {
+      .kernel_name = "matmul",
+      .tensors = {DenseTensor("a", {20, 50}, device::DType::kF16), DenseTensor("b", {50, 30}, device::DType::kF16)}};
 }
 
 inline void TraceMatmul(Trace& t) {
@@ -88,8 +89,9 @@ inline void TraceMatmul(Trace& t) {
 
 inline TraceInputs AttentionInputs() {
   return {.kernel_name = "attention",
-          .tensors = {TensorOf("q", {4, 20, 16}, device::DType::kF16), TensorOf("k", {4, 30, 16}, device::DType::kF16),
-                      TensorOf("v", {4, 30, 16}, device::DType::kF16)},
+          .tensors = {DenseTensor("q", {4, 20, 16}, device::DType::kF16),
+                      DenseTensor("k", {4, 30, 16}, device::DType::kF16),
+                      DenseTensor("v", {4, 30, 16}, device::DType::kF16)},
           .scalars = {{"scale", device::DType::kF32}}};
 }
 

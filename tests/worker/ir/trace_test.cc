@@ -25,7 +25,7 @@ DeviceIr MustTrace(TraceInputs inputs, const Function& function) {
 }
 
 // Returns the text of one graph, one node per line, without source locations.
-std::string TextOf(const DeviceIr& ir, int graph) {
+std::string GraphText(const DeviceIr& ir, int graph) {
   const std::string all = DebugString(ir);
   const size_t begin = all.find('\n', all.find("graph " + std::to_string(graph) + " ")) + 1;
   std::string text;
@@ -56,12 +56,12 @@ class TracedGraphs : public ::testing::TestWithParam<GraphCase> {};
 TEST_P(TracedGraphs, AreAsWritten) {
   const DeviceIr ir = MustTrace(GetParam().inputs, GetParam().function);
   for (size_t i = 0; i < GetParam().graphs.size(); ++i)
-    EXPECT_EQ(TextOf(ir, static_cast<int>(i)), GetParam().graphs[i]);
+    EXPECT_EQ(GraphText(ir, static_cast<int>(i)), GetParam().graphs[i]);
 }
 
 TraceInputs TwoTensors() {
   return {.kernel_name = "add",
-          .tensors = {TensorOf("x", {20, 30}, DType::kF16), TensorOf("y", {20, 30}, DType::kF16)}};
+          .tensors = {DenseTensor("x", {20, 30}, DType::kF16), DenseTensor("y", {20, 30}, DType::kF16)}};
 }
 
 void TraceAdd(Trace& t) {
@@ -157,7 +157,7 @@ INSTANTIATE_TEST_SUITE_P(
                                  "%dot : f32[u0, u1] = dot(%_mask_to, %_mask_to_1, %arg0_1, axis=u2)\n"
                                  "%output = output([%dot])\n"}},
                       GraphCase{"nested_loops",
-                                {.kernel_name = "nested", .tensors = {TensorOf("x", {20, 30, 40})}},
+                                {.kernel_name = "nested", .tensors = {DenseTensor("x", {20, 30, 40})}},
                                 TraceNestedLoops,
                                 {"%tile_index : i32[u0] = tile_index(axis=u0)\n"
                                  "%convert_element_type : f32[u0] = convert_element_type(%tile_index, f32)\n"
@@ -175,7 +175,7 @@ INSTANTIATE_TEST_SUITE_P(
                                  "%getitem : f32[u0] = getitem(%_for_loop, 0)\n"
                                  "%output = output([%getitem])\n"}},
                       GraphCase{"branches",
-                                {.kernel_name = "branches", .tensors = {TensorOf("x", {20})}},
+                                {.kernel_name = "branches", .tensors = {DenseTensor("x", {20})}},
                                 TraceBranches,
                                 {"%x = host_tensor()\n"
                                  "%block_size_0 = block_size(u0)\n"
@@ -212,7 +212,7 @@ TEST(TraceAttentionTest, CapturesTheQueriesAndMakesTheScaleAgain) {
 }
 
 TEST(TraceTest, TracesWhileAndCall) {
-  const DeviceIr ir = MustTrace({.kernel_name = "k", .tensors = {TensorOf("x", {20})}}, [](Trace& t) {
+  const DeviceIr ir = MustTrace({.kernel_name = "k", .tensors = {DenseTensor("x", {20})}}, [](Trace& t) {
     const TensorRef x = t.Tensor("x");
     const TensorRef out = t.OutputLike("out", x);
     const AxisRef m = t.Tile(t.SizeOf(x, 0));
@@ -230,10 +230,10 @@ TEST(TraceTest, TracesWhileAndCall) {
   EXPECT_EQ(ir.graphs[2].kind, GraphKind::kWhileLoop);
   EXPECT_EQ(ir.graphs[3].kind, GraphKind::kHelperFunction);
   EXPECT_EQ(ir.graphs[3].name, "half");
-  EXPECT_EQ(TextOf(ir, 1),
+  EXPECT_EQ(GraphText(ir, 1),
             "%arg0_1 : i32[] = arg()\n%arg1_1 : i32[] = arg()\n%arg2_1 : f32[u0] = arg()\n"
             "%lt : bool[] = lt(%arg1_1, %arg0_1)\n%output = output([%lt])\n");
-  EXPECT_EQ(TextOf(ir, 2),
+  EXPECT_EQ(GraphText(ir, 2),
             "%arg0_1 : i32[] = arg()\n%arg1_1 : i32[] = arg()\n%arg2_1 : f32[u0] = arg()\n"
             "%half = invoke_subgraph([%arg2_1], graph=3)\n%getitem : f32[u0] = getitem(%half, 0)\n"
             "%add : i32[] = add(%arg1_1, 8)\n%output = output([%add, %getitem])\n");
@@ -241,7 +241,7 @@ TEST(TraceTest, TracesWhileAndCall) {
 
 // Checks that carried values keep the dtype and the axes of their initial values.
 TEST(TraceTest, BringsCarriedValuesToTheirTypes) {
-  const DeviceIr ir = MustTrace({.kernel_name = "k", .tensors = {TensorOf("x", {20, 30})}}, [](Trace& t) {
+  const DeviceIr ir = MustTrace({.kernel_name = "k", .tensors = {DenseTensor("x", {20, 30})}}, [](Trace& t) {
     const TensorRef x = t.Tensor("x");
     const TensorRef out = t.OutputLike("out", x);
     const AxisRef m = t.Tile(t.SizeOf(x, 0));
@@ -253,9 +253,9 @@ TEST(TraceTest, BringsCarriedValuesToTheirTypes) {
     EXPECT_THAT(done[0].shape(), ElementsAre(m.id, n.id));
     t.Store(out, {m, n}, done[0]);
   });
-  EXPECT_THAT(TextOf(ir, 1), HasSubstr("%convert_element_type : f16[u1] = convert_element_type(%sum_1, f16)\n"
-                                       "%full : f16[u0, u1] = full(-0)\n"
-                                       "%add : f16[u0, u1] = add(%full, %convert_element_type)\n"));
+  EXPECT_THAT(GraphText(ir, 1), HasSubstr("%convert_element_type : f16[u1] = convert_element_type(%sum_1, f16)\n"
+                                          "%full : f16[u0, u1] = full(-0)\n"
+                                          "%add : f16[u0, u1] = add(%full, %convert_element_type)\n"));
 }
 
 TEST(TraceTest, BroadcastsByAxes) {
@@ -310,7 +310,7 @@ TEST(TraceTest, MasksOnceWithWhatChangesNothing) {
     t.AMin(i, n);
     t.Prod(exp(i), n);
   });
-  const std::string text = TextOf(ir, 0);
+  const std::string text = GraphText(ir, 0);
   EXPECT_THAT(text, HasSubstr("_mask_to(%tile_index, -2147483648)"));
   EXPECT_THAT(text, HasSubstr("_mask_to(%tile_index, 2147483647)"));
   EXPECT_THAT(text, HasSubstr("_mask_to(%exp, 1)"));
@@ -354,7 +354,7 @@ TEST(TraceTest, MakesDenseOutputsOfSymbolicSizes) {
   EXPECT_EQ(out.strides[2].text, "1");
   ASSERT_EQ(ir.specialized_sizes.size(), 1U) << "static sizes need no other trace";
   EXPECT_EQ(ir.specialized_sizes[0].text, "s0");
-  EXPECT_THAT(TextOf(ir, 0), HasSubstr("%div : f32[] = div(%convert_element_type, %convert_element_type_1)"));
+  EXPECT_THAT(GraphText(ir, 0), HasSubstr("%div : f32[] = div(%convert_element_type, %convert_element_type_1)"));
 }
 
 TEST(TraceTest, GivesConstantsAndScalars) {
@@ -378,7 +378,8 @@ struct ErrorCase {
 class TraceErrors : public ::testing::TestWithParam<ErrorCase> {};
 
 TEST_P(TraceErrors, SayWhatIsWrong) {
-  TraceInputs inputs{.kernel_name = "bad", .tensors = {TensorOf("x", {20, 30}), TensorOf("h", {30, 20}, DType::kF16)}};
+  TraceInputs inputs{.kernel_name = "bad",
+                     .tensors = {DenseTensor("x", {20, 30}), DenseTensor("h", {30, 20}, DType::kF16)}};
   inputs.constants = {{"causal", true}};
   Trace trace(std::move(inputs));
   GetParam().function(trace);
@@ -549,7 +550,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return info.param.name; });
 
 TEST(TraceTest, KeepsTheFirstErrorAndItsPlace) {
-  Trace trace({.kernel_name = "bad", .tensors = {TensorOf("x", {20, 30})}});
+  Trace trace({.kernel_name = "bad", .tensors = {DenseTensor("x", {20, 30})}});
   const Tile tile(trace);
   trace.Sum(tile.v, AxisRef{7});
   const int line = __LINE__ - 1;

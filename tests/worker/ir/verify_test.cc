@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 // rolled.
 DeviceIr Everything() {
   Trace t({.kernel_name = "everything",
-           .tensors = {TensorOf("a", {8, 6}), TensorOf("b", {6, 10}), TensorOf("at", {8}, DType::kI32)},
+           .tensors = {DenseTensor("a", {8, 6}), DenseTensor("b", {6, 10}), DenseTensor("at", {8}, DType::kI32)},
            .scalars = {{"scale", DType::kF32}}});
   const TensorRef a = t.Tensor("a");
   const TensorRef b = t.Tensor("b");
@@ -56,8 +56,8 @@ Node& First(DeviceIr* ir, Op op, size_t from = 0) {
   return ir->graphs[0].nodes[0];
 }
 
-Arg::List& ListOf(Arg& arg) { return std::get<Arg::List>(arg.value); }
-Graph& BodyOf(DeviceIr* ir, Op op) { return ir->graphs[static_cast<size_t>(First(ir, op).graphs[0])]; }
+Arg::List& MutableList(Arg& arg) { return std::get<Arg::List>(arg.value); }
+Graph& MutableBody(DeviceIr* ir, Op op) { return ir->graphs[static_cast<size_t>(First(ir, op).graphs[0])]; }
 
 struct Damage {
   std::string name;
@@ -93,7 +93,7 @@ INSTANTIATE_TEST_SUITE_P(
         Damage{"no_name", [](DeviceIr* ir) { First(ir, Op::kLoad).name = ""; }, "does not have a unique name"},
         Damage{"two_outputs", [](DeviceIr* ir) { ir->graphs[0].nodes[0].op = Op::kOutput; },
                "is an output before the end"},
-        Damage{"placeholder", [](DeviceIr* ir) { BodyOf(ir, Op::kForLoop).nodes[2].op = Op::kPlaceholder; },
+        Damage{"placeholder", [](DeviceIr* ir) { MutableBody(ir, Op::kForLoop).nodes[2].op = Op::kPlaceholder; },
                "is a placeholder after other nodes"},
         Damage{"order", [](DeviceIr* ir) { First(ir, Op::kLoad).args[0] = Arg{NodeRef{40}}; }, "does not come before"},
         Damage{"negative", [](DeviceIr* ir) { First(ir, Op::kLoad).args[0] = Arg{NodeRef{-1}}; },
@@ -109,10 +109,10 @@ INSTANTIATE_TEST_SUITE_P(
         Damage{"shape_alone", [](DeviceIr* ir) { First(ir, Op::kStore).shape = {0}; }, "has axes but no dtype"},
         Damage{"child", [](DeviceIr* ir) { First(ir, Op::kIf).graphs[1] = 42; }, "a child graph that does not exist"},
         Damage{"results", [](DeviceIr* ir) { ir->graphs[1].nodes.back().args.clear(); }, "has no list of results"},
-        Damage{"result", [](DeviceIr* ir) { ListOf(ir->graphs[1].nodes.back().args[0])[0] = Arg{int64_t{1}}; },
+        Damage{"result", [](DeviceIr* ir) { MutableList(ir->graphs[1].nodes.back().args[0])[0] = Arg{int64_t{1}}; },
                "has a result without a value"},
         Damage{"root_result",
-               [](DeviceIr* ir) { ListOf(ir->graphs[0].nodes.back().args[0]).push_back(Arg{NodeRef{2}}); },
+               [](DeviceIr* ir) { MutableList(ir->graphs[0].nodes.back().args[0]).push_back(Arg{NodeRef{2}}); },
                "is a root with arguments or results"}),
     [](const auto& info) { return info.param.name; });
 
@@ -132,16 +132,16 @@ INSTANTIATE_TEST_SUITE_P(
                [](DeviceIr* ir) { First(ir, Op::kLoad).args[0] = Arg{NodeRef{1}}; },
                "not a host tensor and a list"},
         Damage{"load_rank",
-               [](DeviceIr* ir) { ListOf(First(ir, Op::kLoad).args[1]).clear(); },
+               [](DeviceIr* ir) { MutableList(First(ir, Op::kLoad).args[1]).clear(); },
                "does not have one index per dimension"},
         Damage{"literal",
-               [](DeviceIr* ir) { ListOf(First(ir, Op::kLoad).args[1])[0] = Arg{int64_t{8}}; },
+               [](DeviceIr* ir) { MutableList(First(ir, Op::kLoad).args[1])[0] = Arg{int64_t{8}}; },
                "has an index outside of the dimension"},
         Damage{"slice",
-               [](DeviceIr* ir) { ListOf(First(ir, Op::kLoad).args[1])[0] = Arg{Slice{0}}; },
+               [](DeviceIr* ir) { MutableList(First(ir, Op::kLoad).args[1])[0] = Arg{Slice{0}}; },
                "has a slice of an axis that is not a reduction axis"},
         Damage{"no_index",
-               [](DeviceIr* ir) { ListOf(First(ir, Op::kLoad).args[1])[0] = Arg{true}; },
+               [](DeviceIr* ir) { MutableList(First(ir, Op::kLoad).args[1])[0] = Arg{true}; },
                "has an index of an unsupported type"},
         Damage{"gather", [](DeviceIr* ir) { ir->tensors[2].dtype = First(ir, Op::kLoad).dtype.emplace(DType::kF32); },
                "has an index that is not i32"},
@@ -233,20 +233,21 @@ INSTANTIATE_TEST_SUITE_P(
         Damage{"kinds", [](DeviceIr* ir) { std::swap(First(ir, Op::kIf).graphs[0], First(ir, Op::kIf).graphs[1]); },
                "has a child graph of another kind"},
         Damage{"list", [](DeviceIr* ir) { First(ir, Op::kForLoop).args[0] = Arg{}; }, "has no list of arguments"},
-        Damage{"passed", [](DeviceIr* ir) { ListOf(First(ir, Op::kForLoop).args[1]).clear(); },
+        Damage{"passed", [](DeviceIr* ir) { MutableList(First(ir, Op::kForLoop).args[1]).clear(); },
                "do not match the child graph's placeholders"},
-        Damage{"carried", [](DeviceIr* ir) { ListOf(BodyOf(ir, Op::kForLoop).nodes.back().args[0]).clear(); },
+        Damage{"carried", [](DeviceIr* ir) { MutableList(MutableBody(ir, Op::kForLoop).nodes.back().args[0]).clear(); },
                "do not match the results of its body"},
-        Damage{"branches", [](DeviceIr* ir) { ListOf(BodyOf(ir, Op::kIf).nodes.back().args[0]).clear(); },
+        Damage{"branches", [](DeviceIr* ir) { MutableList(MutableBody(ir, Op::kIf).nodes.back().args[0]).clear(); },
                "has branches with results of different types"},
         Damage{"if_condition", [](DeviceIr* ir) { First(ir, Op::kIf).args[0] = Arg{true}; },
                "has a condition that is not a bool scalar"},
         Damage{"while_condition",
-               [](DeviceIr* ir) { ListOf(BodyOf(ir, Op::kWhile).nodes.back().args[0])[0] = Arg{NodeRef{0}}; },
+               [](DeviceIr* ir) { MutableList(MutableBody(ir, Op::kWhile).nodes.back().args[0])[0] = Arg{NodeRef{0}}; },
                "has a condition that is not a bool scalar"},
         Damage{"loop_axis", [](DeviceIr* ir) { First(ir, Op::kForLoop).axis = 0; },
                "loops along an axis of the wrong kind"},
-        Damage{"body_axis", [](DeviceIr* ir) { BodyOf(ir, Op::kForLoop).axes = {}; }, "a body that walks another axis"},
+        Damage{"body_axis", [](DeviceIr* ir) { MutableBody(ir, Op::kForLoop).axes = {}; },
+               "a body that walks another axis"},
         Damage{"end", [](DeviceIr* ir) { First(ir, Op::kForLoop).args[2] = Arg{NodeRef{4}}; },
                "has an end that is not an i32 scalar"},
         Damage{"item", [](DeviceIr* ir) { First(ir, Op::kGetItem).item = 3; }, "reads a result that does not exist"},

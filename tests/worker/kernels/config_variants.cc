@@ -15,7 +15,7 @@ using codegen::ConfigParameter;
 using codegen::ConfigSpace;
 using record::Json;
 
-std::vector<Json> PermutationsOf(int64_t length) {
+std::vector<Json> AllPermutations(int64_t length) {
   std::vector<int64_t> order(static_cast<size_t>(length));
   std::iota(order.begin(), order.end(), int64_t{0});
   std::vector<Json> all;
@@ -27,7 +27,7 @@ std::vector<Json> PermutationsOf(int64_t length) {
   return all;
 }
 
-std::vector<Json> IntegersOf(const ConfigParameter& parameter) {
+std::vector<Json> IntegerValues(const ConfigParameter& parameter) {
   std::set<int64_t> integers;
   for (const int64_t near : {parameter.low, parameter.low + 1, parameter.low + 2, parameter.low + 3,
                              (parameter.low + parameter.high) / 2, parameter.high - 1, parameter.high}) {
@@ -38,7 +38,7 @@ std::vector<Json> IntegersOf(const ConfigParameter& parameter) {
   return values;
 }
 
-std::vector<Json> PowersOf(const ConfigParameter& parameter) {
+std::vector<Json> PowerValues(const ConfigParameter& parameter) {
   std::vector<Json> values;
   for (int64_t power = parameter.low; power <= parameter.high; power *= 2) values.push_back(Json::Integer(power));
   return values;
@@ -67,14 +67,14 @@ std::optional<Config> With(const ConfigSpace& space, const ConfigParameter& para
 
 }  // namespace
 
-std::vector<Json> ValuesOf(const ConfigParameter& parameter) {
+std::vector<Json> ListValues(const ConfigParameter& parameter) {
   std::vector<Json> values;
   switch (parameter.kind) {
     case ConfigParameter::Kind::kPowerOfTwo:
-      values = PowersOf(parameter);
+      values = PowerValues(parameter);
       break;
     case ConfigParameter::Kind::kInteger:
-      values = IntegersOf(parameter);
+      values = IntegerValues(parameter);
       break;
     case ConfigParameter::Kind::kBoolean:
       values = {Json::Bool(false), Json::Bool(true)};
@@ -83,7 +83,7 @@ std::vector<Json> ValuesOf(const ConfigParameter& parameter) {
       values = parameter.choices;
       break;
     case ConfigParameter::Kind::kPermutation:
-      values = PermutationsOf(parameter.high);
+      values = AllPermutations(parameter.high);
       break;
   }
   if (parameter.optional) values.push_back(Json::Null());
@@ -93,7 +93,7 @@ std::vector<Json> ValuesOf(const ConfigParameter& parameter) {
 std::vector<Config> OneAtATime(const ConfigSpace& space) {
   std::vector<Config> configs = {space.Default()};
   for (const ConfigParameter& parameter : space.parameters()) {
-    for (const Json& value : ValuesOf(parameter)) {
+    for (const Json& value : ListValues(parameter)) {
       std::optional<Config> config = With(space, parameter, value);
       if (config && !(*config == configs.front())) configs.push_back(*std::move(config));
     }
@@ -103,14 +103,14 @@ std::vector<Config> OneAtATime(const ConfigSpace& space) {
 
 std::vector<Config> AllAtOnce(const ConfigSpace& space) {
   size_t most = 1;
-  for (const ConfigParameter& parameter : space.parameters()) most = std::max(most, ValuesOf(parameter).size());
+  for (const ConfigParameter& parameter : space.parameters()) most = std::max(most, ListValues(parameter).size());
   std::vector<Config> configs = {space.Default()};
   for (size_t i = 0; i < most; ++i) {
     Json changed = space.Default().json();
     // Combines large blocks with small ones: every second parameter runs through its values backwards.
     bool backwards = false;
     for (const ConfigParameter& parameter : space.parameters()) {
-      const std::vector<Json> values = ValuesOf(parameter);
+      const std::vector<Json> values = ListValues(parameter);
       const size_t position = i % values.size();
       Set(parameter, values[backwards ? values.size() - 1 - position : position], &changed);
       backwards = !backwards;
@@ -121,7 +121,7 @@ std::vector<Config> AllAtOnce(const ConfigSpace& space) {
       continue;
     }
     for (const ConfigParameter& parameter : space.parameters()) {
-      const std::vector<Json> values = ValuesOf(parameter);
+      const std::vector<Json> values = ListValues(parameter);
       if (i >= values.size()) continue;
       if (std::optional<Config> alone = With(space, parameter, values[i])) configs.push_back(*std::move(alone));
     }

@@ -12,7 +12,7 @@ namespace telemetry::worker::kernels {
 
 // Returns the values of a parameter: every choice, power of two and permutation; for a range of integers the ends,
 // values near them and the middle.
-std::vector<record::Json> ValuesOf(const codegen::ConfigParameter& parameter);
+std::vector<record::Json> ListValues(const codegen::ConfigParameter& parameter);
 
 // Returns the default config, and for every parameter and value a config with only that parameter changed. If a config
 // violates a constraint, all other block sizes are set to their minimum; a config that is still rejected is left out.

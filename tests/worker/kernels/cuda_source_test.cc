@@ -55,7 +55,7 @@ class CudaSourceTest : public testing::TestWithParam<Parameter> {
 };
 
 TEST_P(CudaSourceTest, Compiles) {
-  for (const Numbers& flags : FlagsOf(kernel())) {
+  for (const Numbers& flags : FlagCombinations(kernel())) {
     for (const DType dtype : kernel().dtypes) {
       const absl::StatusOr<ir::DeviceIr> traced = TraceProblem(kernel(), RaggedProblem(kernel(), dtype, flags));
       ASSERT_TRUE(traced.ok()) << traced.status();
@@ -105,12 +105,13 @@ std::vector<Parameter> ForArchitectures(absl::Span<const LibraryKernel* const> k
   return all;
 }
 
-std::string NameOf(const testing::TestParamInfo<Parameter>& info) {
+std::string ParameterName(const testing::TestParamInfo<Parameter>& info) {
   return info.param.kernel->name + "_sm_" + std::to_string(info.param.sm);
 }
 
-INSTANTIATE_TEST_SUITE_P(Library, CudaSourceTest, testing::ValuesIn(ForArchitectures(AllKernels())), NameOf);
-INSTANTIATE_TEST_SUITE_P(Library, CudaDotSourceTest, testing::ValuesIn(ForArchitectures(KernelsWithDots())), NameOf);
+INSTANTIATE_TEST_SUITE_P(Library, CudaSourceTest, testing::ValuesIn(ForArchitectures(AllKernels())), ParameterName);
+INSTANTIATE_TEST_SUITE_P(Library, CudaDotSourceTest, testing::ValuesIn(ForArchitectures(KernelsWithDots())),
+                         ParameterName);
 
 }  // namespace
 }  // namespace telemetry::worker::kernels

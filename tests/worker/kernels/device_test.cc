@@ -107,7 +107,7 @@ TEST_P(KernelOnDeviceTest, SolvesEveryProblemWithCodeForAnySize) {
 TEST_P(KernelOnDeviceTest, TakesInputsThatAreNotContiguous) {
   for (const bool static_shapes : {true, false}) {
     KernelRunner runner(kernel(), {.static_shapes = static_shapes, .dot_precision = DotPrecision::kIeee});
-    for (const Numbers& flags : FlagsOf(kernel())) {
+    for (const Numbers& flags : FlagCombinations(kernel())) {
       const Case dense = MakeCase(kernel(), RaggedProblem(kernel(), kernel().default_dtype, flags), kSeed);
       SCOPED_TRACE(dense.problem.ToString());
       ExpectReference(dense, runner.Run(Restrided(kernel(), dense)));
@@ -116,7 +116,7 @@ TEST_P(KernelOnDeviceTest, TakesInputsThatAreNotContiguous) {
 }
 
 TEST_P(KernelOnDeviceTest, GivesTheSameForEveryConfig) {
-  for (const Numbers& flags : FlagsOf(kernel())) {
+  for (const Numbers& flags : FlagCombinations(kernel())) {
     for (const DType dtype : AllConfigs() ? kernel().dtypes : std::vector<DType>{kernel().default_dtype}) {
       const Case made = MakeCase(kernel(), RaggedProblem(kernel(), dtype, flags), kSeed);
       KernelRunner runner(kernel());
@@ -134,7 +134,7 @@ constexpr ir::Tolerance kTf32Tolerance = {.absolute = 0.05, .relative = 0x1p-9};
 
 TEST_P(KernelWithDotsTest, StayNearTheReferenceInTf32) {
   KernelRunner runner(kernel(), {.dot_precision = DotPrecision::kTf32});
-  for (const Numbers& flags : FlagsOf(kernel())) {
+  for (const Numbers& flags : FlagCombinations(kernel())) {
     const Case made = MakeCase(kernel(), RaggedProblem(kernel(), DType::kF32, flags), kSeed);
     SCOPED_TRACE(made.problem.ToString());
     const absl::StatusOr<Outputs> outputs = runner.Run(made);

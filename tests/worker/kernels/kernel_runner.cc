@@ -17,7 +17,7 @@ using runtime::Settings;
 using runtime::Tensor;
 
 std::unique_ptr<Kernel> Make(const LibraryKernel& library_kernel, const Settings& settings) {
-  runtime::KernelSpec spec = SpecOf(library_kernel);
+  runtime::KernelSpec spec = MakeKernelSpec(library_kernel);
   spec.settings = settings;
   absl::StatusOr<std::unique_ptr<Kernel>> kernel = Kernel::Create(std::move(spec));
   if (kernel.ok()) return *std::move(kernel);

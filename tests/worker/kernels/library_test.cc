@@ -48,7 +48,7 @@ TEST(LibraryTest, CountsBytesAndOperations) {
   const LibraryKernel& bmm = **FindKernel("bmm");
   const Problem problem = DefaultProblem(bmm);
   const TensorSpec out = {"out", {16, 512, 1024}, device::DType::kF16};
-  const Cost cost = CostOf(bmm, problem, {out});
+  const Cost cost = ComputeCost(bmm, problem, {out});
   EXPECT_EQ(cost.flops, 2.0 * 16 * 512 * 768 * 1024);
   EXPECT_EQ(cost.bytes, 2.0 * 16 * (512 * 768 + 768 * 1024 + 512 * 1024));
 }

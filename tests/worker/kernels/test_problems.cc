@@ -28,7 +28,7 @@ const Shapes& Even() {
   return *shapes;
 }
 // Returns a size of several tiles with a ragged end.
-int64_t LongOf(const LibraryKernel& kernel) { return kernel.default_sizes.size() <= 2 ? 1100 : 300; }
+int64_t LongSize(const LibraryKernel& kernel) { return kernel.default_sizes.size() <= 2 ? 1100 : 300; }
 
 // Sets the number of keys to the number of queries for causal attention, which requires it.
 Sizes Fit(const LibraryKernel& kernel, Sizes sizes, const Numbers& flags) {
@@ -36,7 +36,7 @@ Sizes Fit(const LibraryKernel& kernel, Sizes sizes, const Numbers& flags) {
   return sizes;
 }
 
-Sizes SizesOf(const LibraryKernel& kernel, const Shapes& shapes) {
+Sizes MakeSizes(const LibraryKernel& kernel, const Shapes& shapes) {
   const std::vector<int64_t>& shape = shapes.at(kernel.default_sizes.size());
   Sizes sizes;
   for (const auto& [dimension, unused] : kernel.default_sizes) sizes[dimension] = shape[sizes.size()];
@@ -80,7 +80,7 @@ class ProblemList {
 void AddEachDimension(const LibraryKernel& kernel, const std::string& name, int64_t size, ProblemList* list) {
   for (const auto& [dimension, unused] : kernel.default_sizes) {
     if (size == 0 && IsIndexed(kernel, dimension)) continue;  // an empty dimension has no valid index
-    Sizes sizes = SizesOf(kernel, Ragged());
+    Sizes sizes = MakeSizes(kernel, Ragged());
     sizes[dimension] = size;
     list->Add(absl::StrCat(name, "_", dimension), kernel.default_dtype, sizes);
   }
@@ -88,7 +88,7 @@ void AddEachDimension(const LibraryKernel& kernel, const std::string& name, int6
 
 }  // namespace
 
-std::vector<Numbers> FlagsOf(const LibraryKernel& kernel) {
+std::vector<Numbers> FlagCombinations(const LibraryKernel& kernel) {
   std::vector<Numbers> all = {{}};
   for (const NumberArgument& number : kernel.numbers) {
     if (!number.is_flag) continue;
@@ -110,21 +110,21 @@ std::vector<const LibraryKernel*> KernelsWithDots() {
 }
 
 Problem RaggedProblem(const LibraryKernel& kernel, DType dtype, const Numbers& flags) {
-  return MakeProblem(kernel, dtype, Fit(kernel, SizesOf(kernel, Ragged()), flags), flags);
+  return MakeProblem(kernel, dtype, Fit(kernel, MakeSizes(kernel, Ragged()), flags), flags);
 }
 
 std::vector<NamedProblem> TestProblems(const LibraryKernel& kernel) {
   std::vector<NamedProblem> all;
-  for (const Numbers& flags : FlagsOf(kernel)) {
+  for (const Numbers& flags : FlagCombinations(kernel)) {
     ProblemList list(kernel, flags);
-    for (const DType dtype : kernel.dtypes) list.Add("ragged", dtype, SizesOf(kernel, Ragged()));
-    list.Add("even", kernel.default_dtype, SizesOf(kernel, Even()));
-    Sizes ones = SizesOf(kernel, Even());
+    for (const DType dtype : kernel.dtypes) list.Add("ragged", dtype, MakeSizes(kernel, Ragged()));
+    list.Add("even", kernel.default_dtype, MakeSizes(kernel, Even()));
+    Sizes ones = MakeSizes(kernel, Even());
     for (auto& [dimension, size] : ones) size = 1;
     list.Add("ones", kernel.default_dtype, ones);
     AddEachDimension(kernel, "one", 1, &list);
     AddEachDimension(kernel, "empty", 0, &list);
-    AddEachDimension(kernel, "long", LongOf(kernel), &list);
+    AddEachDimension(kernel, "long", LongSize(kernel), &list);
     for (NamedProblem& problem : list.Take()) all.push_back(std::move(problem));
   }
   return all;

@@ -18,7 +18,7 @@ struct NamedProblem {
 };
 
 // Returns all combinations of the values of the kernel's flags.
-std::vector<Numbers> FlagsOf(const LibraryKernel& kernel);
+std::vector<Numbers> FlagCombinations(const LibraryKernel& kernel);
 
 // Returns the kernels of the library that have dots.
 std::vector<const LibraryKernel*> KernelsWithDots();

@@ -81,7 +81,7 @@ TEST_P(KernelTraceTest, MatchesTheReference) {
 }
 
 TEST_P(KernelTraceTest, OutputsHaveTheReferencesSizesAndDTypes) {
-  for (const TensorSpec& output : OutputsOf(device_ir_)) {
+  for (const TensorSpec& output : ListOutputs(device_ir_)) {
     ASSERT_EQ(expected_.count(output.name), 1u) << output.name;
     EXPECT_EQ(output.sizes, expected_.at(output.name).sizes);
     EXPECT_EQ(output.dtype, expected_.at(output.name).dtype);

@@ -21,14 +21,14 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-v1::Run RunOf(const LibraryKernel& kernel, const Problem& problem, const Settings& settings = {},
-              Dialect dialect = Dialect::kCuda) {
+v1::Run MakeRun(const LibraryKernel& kernel, const Problem& problem, const Settings& settings = {},
+                Dialect dialect = Dialect::kCuda) {
   return tune::MakeLibraryRun(kernel, problem, settings, {.dialect = dialect, .name = "NVIDIA H200"});
 }
 
 v1::Run AttentionRun() {
   const LibraryKernel& kernel = **kernels::FindKernel("attention");
-  return RunOf(kernel, kernels::DefaultProblem(kernel));
+  return MakeRun(kernel, kernels::DefaultProblem(kernel));
 }
 
 TEST(ReadRun, UnderstandsEveryKernelInEveryDType) {
@@ -36,7 +36,7 @@ TEST(ReadRun, UnderstandsEveryKernelInEveryDType) {
     for (const DType dtype : kernel->dtypes) {
       const Problem problem = kernels::MakeProblem(*kernel, dtype);
       SCOPED_TRACE(kernel->name + " " + problem.ToString());
-      const absl::StatusOr<RecordedRun> read = ReadRun(RunOf(*kernel, problem));
+      const absl::StatusOr<RecordedRun> read = ReadRun(MakeRun(*kernel, problem));
       ASSERT_TRUE(read.ok()) << read.status();
       EXPECT_EQ(read->kernel, kernel);
       EXPECT_EQ(read->problem.ToString(), problem.ToString());
@@ -51,7 +51,7 @@ TEST(ReadRun, UnderstandsFlagsAndSettings) {
   const Problem problem = kernels::MakeProblem(kernel, DType::kF16, {}, {{"causal", 1}});
   const Settings settings = {
       .dot_precision = runtime::DotPrecision::kIeee, .fast_math = true, .persistent_reserved_sms = 4};
-  const absl::StatusOr<RecordedRun> read = ReadRun(RunOf(kernel, problem, settings, Dialect::kOpenCl));
+  const absl::StatusOr<RecordedRun> read = ReadRun(MakeRun(kernel, problem, settings, Dialect::kOpenCl));
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->problem.number("causal"), 1);
   EXPECT_EQ(read->settings, settings);
@@ -61,10 +61,10 @@ TEST(ReadRun, UnderstandsFlagsAndSettings) {
 
 TEST(ReadRun, SaysWhatIsNotAsItWasMeasured) {
   const LibraryKernel& kernel = **kernels::FindKernel("add");
-  v1::Run other_source = RunOf(kernel, kernels::DefaultProblem(kernel));
+  v1::Run other_source = MakeRun(kernel, kernels::DefaultProblem(kernel));
   other_source.set_run_id(std::string(64, '0'));
   EXPECT_THAT(ReadRun(other_source)->notices, ElementsAre(HasSubstr("source differs")));
-  const v1::Run dynamic = RunOf(kernel, kernels::DefaultProblem(kernel), {.static_shapes = false});
+  const v1::Run dynamic = MakeRun(kernel, kernels::DefaultProblem(kernel), {.static_shapes = false});
   EXPECT_THAT(ReadRun(dynamic)->notices, ElementsAre(HasSubstr("static_shapes=false")));
 }
 

@@ -33,32 +33,32 @@ RecordedMeasurement Measured(Dialect dialect = Dialect::kCuda) {
 }
 
 // Returns the comments at the beginning of a program.
-std::string HeadOf(const ReproProgram& program) {
+std::string HeadComments(const ReproProgram& program) {
   return program.text.substr(0, program.text.find('\n', program.text.find("Run:")));
 }
 
 TEST(ReproProgram, SaysWhereItComesFromAndHowItIsMade) {
-  const absl::StatusOr<ReproProgram> program = ProgramOf(Measured(), ProgramLanguage::kCpp);
+  const absl::StatusOr<ReproProgram> program = MakeReproProgram(Measured(), ProgramLanguage::kCpp);
   ASSERT_TRUE(program.ok()) << program.status();
   EXPECT_EQ(program->path, "softmax_0123456789abcdef.cpp");
   EXPECT_THAT(program->notices, IsEmpty());
   EXPECT_THAT(program->command, AllOf(HasSubstr("softmax_0123456789abcdef.cpp"), HasSubstr("-lnvrtc")));
-  EXPECT_THAT(HeadOf(*program),
+  EXPECT_THAT(HeadComments(*program),
               AllOf(HasSubstr(Measured().run.run_id()), HasSubstr("0123456789abcdef"), HasSubstr("NVIDIA H200"),
                     HasSubstr("measured: status ok, 0.012500 ms"), HasSubstr("Config(block_sizes=[2], num_warps=2)")));
 }
 
 TEST(ReproProgram, ThereIsOneInPython) {
-  const absl::StatusOr<ReproProgram> program = ProgramOf(Measured(), ProgramLanguage::kPython);
+  const absl::StatusOr<ReproProgram> program = MakeReproProgram(Measured(), ProgramLanguage::kPython);
   ASSERT_TRUE(program.ok()) << program.status();
   EXPECT_EQ(program->path, "softmax_0123456789abcdef.py");
   EXPECT_EQ(program->command, "python3 softmax_0123456789abcdef.py");
-  EXPECT_THAT(HeadOf(*program), HasSubstr("measured: status ok, 0.012500 ms"));
+  EXPECT_THAT(HeadComments(*program), HasSubstr("measured: status ok, 0.012500 ms"));
 }
 
 TEST(ReproProgram, ItsCommandIsForThePathThatItIsWrittenTo) {
   const auto command = [](const std::string& path, ProgramLanguage language = ProgramLanguage::kCpp) {
-    const absl::StatusOr<ReproProgram> program = ProgramOf(Measured(), language, path);
+    const absl::StatusOr<ReproProgram> program = MakeReproProgram(Measured(), language, path);
     return program.ok() ? program->command : program.status().ToString();
   };
   EXPECT_THAT(command("slow.cpp"), AllOf(HasSubstr(" slow.cpp -o slow "), EndsWith(" && ./slow")));
@@ -72,20 +72,20 @@ TEST(ReproProgram, ItsCommandIsForThePathThatItIsWrittenTo) {
 TEST(ReproProgram, AnArchitectureThatIsNotKnownIsSaid) {
   RecordedMeasurement measured = Measured();
   measured.attempt.clear_environment_json();
-  const absl::StatusOr<ReproProgram> program = ProgramOf(measured, ProgramLanguage::kCpp);
+  const absl::StatusOr<ReproProgram> program = MakeReproProgram(measured, ProgramLanguage::kCpp);
   ASSERT_TRUE(program.ok()) << program.status();
   EXPECT_THAT(program->notices, ElementsAre(HasSubstr("assuming sm_90")));
-  EXPECT_THAT(HeadOf(*program), HasSubstr(program->notices.front()));
+  EXPECT_THAT(HeadComments(*program), HasSubstr(program->notices.front()));
 }
 
 TEST(ReproProgram, WhatFailedHasNoTimeToCompareWith) {
   RecordedMeasurement measured = Measured(Dialect::kOpenCl);
   measured.row.set_status("error");
   measured.row.clear_perf_ms();
-  const absl::StatusOr<ReproProgram> program = ProgramOf(measured, ProgramLanguage::kCpp);
+  const absl::StatusOr<ReproProgram> program = MakeReproProgram(measured, ProgramLanguage::kCpp);
   ASSERT_TRUE(program.ok()) << program.status();
   EXPECT_THAT(program->command, HasSubstr("libOpenCL"));
-  EXPECT_THAT(HeadOf(*program), AllOf(HasSubstr("measured: status error"), Not(HasSubstr(" ms"))));
+  EXPECT_THAT(HeadComments(*program), AllOf(HasSubstr("measured: status error"), Not(HasSubstr(" ms"))));
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ class LeavesTest : public ::testing::Test {
 TEST_F(LeavesTest, DepthFirstInTheOrderOfTheSignature) {
   const Arguments arguments = {a_, Argument::OfList({Argument::OfMap({{"z", b_}, {"scale", 0.5}}), "gelu", c_, true}),
                                3};
-  const Leaves leaves = LeavesOf(signature_, arguments);
+  const Leaves leaves = CollectLeaves(signature_, arguments);
   ASSERT_EQ(leaves.tensors.size(), 3);
   EXPECT_EQ(*leaves.tensors[0], a_);
   EXPECT_EQ(*leaves.tensors[1], b_);
@@ -40,7 +40,7 @@ TEST_F(LeavesTest, DepthFirstInTheOrderOfTheSignature) {
   ASSERT_EQ(leaves.constants.size(), 2);
   EXPECT_EQ(*leaves.constants[1], Argument(3));
 
-  const LeafNames names = *LeafNamesOf(signature_, arguments);
+  const LeafNames names = *NameLeaves(signature_, arguments);
   EXPECT_THAT(names.tensors, ElementsAre("x", "rest_0_z", "rest_2"));
   EXPECT_THAT(names.scalars, ElementsAre("rest_0_scale", "rest_3"));
   EXPECT_THAT(names.constants, ElementsAre("rest_1", "rounds"));
@@ -48,13 +48,13 @@ TEST_F(LeavesTest, DepthFirstInTheOrderOfTheSignature) {
 
 TEST_F(LeavesTest, WhatAFunctionCapturedIsPartOfTheArguments) {
   const Arguments arguments = {a_, Argument::OfFunction("epilogue", this, {b_, 2}), 3};
-  EXPECT_THAT(LeafNamesOf(signature_, arguments)->tensors, ElementsAre("x", "rest_0"));
-  EXPECT_EQ(LeavesOf(signature_, arguments).scalars.size(), 1);
+  EXPECT_THAT(NameLeaves(signature_, arguments)->tensors, ElementsAre("x", "rest_0"));
+  EXPECT_EQ(CollectLeaves(signature_, arguments).scalars.size(), 1);
 }
 
 TEST_F(LeavesTest, NamesThatCollideAreRefused) {
   const Arguments arguments = {a_, Argument::OfMap({{"a b", 1}, {"a-b", 2}}), 3};
-  EXPECT_THAT(std::string(LeafNamesOf(signature_, arguments).status().message()), HasSubstr("'rest_a_b'"));
+  EXPECT_THAT(std::string(NameLeaves(signature_, arguments).status().message()), HasSubstr("'rest_a_b'"));
 }
 
 TEST_F(LeavesTest, TheDeviceIsFoundDepthFirst) {
@@ -72,8 +72,9 @@ TEST_F(LeavesTest, NoDeviceIsAnError) {
 
 TEST_F(LeavesTest, TensorsElsewhereAreRefused) {
   const Arguments arguments = {a_, TensorOn(second_, {1}), 3};
-  EXPECT_THAT(std::string(CheckDevices(LeavesOf(signature_, arguments), *first_).message()), HasSubstr("opencl:1"));
-  EXPECT_TRUE(CheckDevices(LeavesOf(signature_, Arguments{a_, b_, 3}), *first_).ok());
+  EXPECT_THAT(std::string(CheckDevices(CollectLeaves(signature_, arguments), *first_).message()),
+              HasSubstr("opencl:1"));
+  EXPECT_TRUE(CheckDevices(CollectLeaves(signature_, Arguments{a_, b_, 3}), *first_).ok());
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace {
 using device::Dialect;
 using ::testing::HasSubstr;
 
-TEST(SettingsTest, NoneAreTheDefaults) { EXPECT_EQ(*SettingsOf({}), Settings()); }
+TEST(SettingsTest, NoneAreTheDefaults) { EXPECT_EQ(*MakeSettings({}), Settings()); }
 
 TEST(SettingsTest, EachIsReadByItsName) {
   const std::vector<std::pair<NamedSetting, Settings>> cases = {
@@ -29,7 +29,7 @@ TEST(SettingsTest, EachIsReadByItsName) {
       {{"print_output_code", "true"}, {.print_output_code = true}},
       {{"reference_mode", "true"}, {.reference_mode = true}},
   };
-  for (const auto& [named, expected] : cases) EXPECT_EQ(*SettingsOf({named}), expected) << named.first;
+  for (const auto& [named, expected] : cases) EXPECT_EQ(*MakeSettings({named}), expected) << named.first;
 }
 
 TEST(SettingsTest, RefusalsSayWhatIsAllowed) {
@@ -41,7 +41,7 @@ TEST(SettingsTest, RefusalsSayWhatIsAllowed) {
       {{{"fast_math", "true"}, {"fast_math", "true"}}, "'fast_math' is given twice"},
   };
   for (const auto& [named, message] : cases) {
-    const absl::Status status = SettingsOf(named).status();
+    const absl::Status status = MakeSettings(named).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
     EXPECT_THAT(std::string(status.message()), HasSubstr(message));
   }

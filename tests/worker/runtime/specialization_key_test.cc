@@ -26,13 +26,13 @@ std::shared_ptr<Device> CudaDevice() {
 }
 
 // Returns the key of one argument of the parameter `a`.
-absl::StatusOr<std::string> KeyOf(const Argument& argument, ParameterKind kind = ParameterKind::kAny,
-                                  bool static_shapes = true) {
+absl::StatusOr<std::string> MakeKey(const Argument& argument, ParameterKind kind = ParameterKind::kAny,
+                                    bool static_shapes = true) {
   return SpecializationKey(*Signature::Create("k", {{.name = "a", .kind = kind}}), Arguments{argument}, static_shapes);
 }
-std::string Key(const Argument& argument) { return *KeyOf(argument); }
-std::string DynamicKey(const Argument& argument) { return *KeyOf(argument, ParameterKind::kAny, false); }
-std::string ConstexprKey(const Argument& argument) { return *KeyOf(argument, ParameterKind::kConstexpr); }
+std::string Key(const Argument& argument) { return *MakeKey(argument); }
+std::string DynamicKey(const Argument& argument) { return *MakeKey(argument, ParameterKind::kAny, false); }
+std::string ConstexprKey(const Argument& argument) { return *MakeKey(argument, ParameterKind::kConstexpr); }
 
 TEST(SpecializationKeyTest, ReadsAsItsHeaderSays) {
   const auto device = OpenClDevice();
@@ -135,7 +135,7 @@ TEST(SpecializationKeyTest, AnUnknownValueIsNamedWithItsParameter) {
   for (const Argument& argument :
        {Argument(Opaque{"socket"}), Argument::OfList({1, Argument::OfMap({{"s", Opaque{"socket"}}})}),
         Argument::OfFunction("f", nullptr, {Opaque{"socket"}}), Argument::OfStruct("S", {{"s", Opaque{"socket"}}})}) {
-    const absl::Status status = KeyOf(argument).status();
+    const absl::Status status = MakeKey(argument).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
     EXPECT_THAT(std::string(status.message()), AllOf(HasSubstr("socket"), HasSubstr("'a'")));
   }

@@ -21,7 +21,7 @@ using testing::HasSubstr;
 
 constexpr char kAttempt[] = "sixteen bytes...";
 
-AttemptRow RowOf(int64_t generation, int warps) {
+AttemptRow MakeRow(int64_t generation, int warps) {
   AttemptRow row = {.timestamp_s = 0.5,
                     .generation = generation,
                     .config = *codegen::Config::Parse("Config(num_warps=" + std::to_string(warps) + ")"),
@@ -51,8 +51,8 @@ class JournalTest : public testing::Test {
   void WriteTwoEntries() {
     auto journal = Open();
     ASSERT_TRUE(journal->Begin(kAttempt, absl::FromUnixMicros(1234567)).ok());
-    ASSERT_TRUE(journal->Append({RowOf(0, 1)}, 1.5).ok());
-    ASSERT_TRUE(journal->Append({RowOf(1, 2), RowOf(1, 4)}, 2.5).ok());
+    ASSERT_TRUE(journal->Append({MakeRow(0, 1)}, 1.5).ok());
+    ASSERT_TRUE(journal->Append({MakeRow(1, 2), MakeRow(1, 4)}, 2.5).ok());
   }
 
   const fs::path folder_ =
@@ -120,7 +120,7 @@ TEST_F(JournalTest, ATornEntryIsForgotten) {
 TEST_F(JournalTest, GoesOnBehindATornEntry) {
   WriteTwoEntries();
   fs::resize_file(path_, fs::file_size(path_) - 1);
-  ASSERT_TRUE(Open()->Append({RowOf(7, 8)}, 3).ok());
+  ASSERT_TRUE(Open()->Append({MakeRow(7, 8)}, 3).ok());
   const Journal::Contents contents = Open()->TakeContents();
   ASSERT_EQ(contents.rows.size(), 2u);
   EXPECT_EQ(contents.rows[1].generation, 7);

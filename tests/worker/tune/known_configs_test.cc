@@ -20,10 +20,10 @@ using testing::IsEmpty;
 
 class KnownConfigsTest : public testing::Test {
  protected:
-  KnownConfigsTest() { run_ = RunOf('a', "[(64, 64)]"); }
+  KnownConfigsTest() { run_ = MakeRun('a', "[(64, 64)]"); }
   ~KnownConfigsTest() override { fs::remove_all(folder_); }
 
-  static v1::Run RunOf(char digit, const std::string& shapes) {
+  static v1::Run MakeRun(char digit, const std::string& shapes) {
     v1::Run run;
     run.set_run_id(std::string(64, digit));
     run.set_kernel_name("softmax");
@@ -34,7 +34,7 @@ class KnownConfigsTest : public testing::Test {
   }
   void Cache(char digit, int warps, double perf_ms) {
     ASSERT_TRUE(
-        cache_.Put(MakeBestConfig(RunOf(digit, "[(1, 1)]"), *codegen::Config::Parse(Text(warps)), perf_ms, "")).ok());
+        cache_.Put(MakeBestConfig(MakeRun(digit, "[(1, 1)]"), *codegen::Config::Parse(Text(warps)), perf_ms, "")).ok());
   }
   void Collect(char digit, const std::string& shapes, int warps, double perf_ms = 1) {
     dataset_.Add(digit, "softmax", shapes, Text(warps), perf_ms);

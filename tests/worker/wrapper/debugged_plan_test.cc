@@ -39,7 +39,7 @@ class DebuggedPlanTest : public debug::DebugTest {
     return PlanOutputs(plan, device, inputs, debugger_.get());
   }
   std::vector<ir::HostArray> Run(const Plan& plan, debug::DebugOptions options) {
-    return Run(plan, std::move(options), InputsOf(plan, 1), device_);
+    return Run(plan, std::move(options), MakeInputs(plan, 1), device_);
   }
   // Returns the first words of each printed line: "[before_launch - bmm - x]".
   std::vector<std::string> Heads() const {
@@ -56,10 +56,10 @@ TEST_F(DebuggedPlanTest, Level0AsksNothingMoreOfTheDevice) {
   const auto calls = [&](std::optional<debug::DebugLevel> level) {
     const auto counting = std::make_shared<CountingDevice>(device_);
     if (level.has_value()) {
-      Run(plan, {.level = *level}, InputsOf(plan, 1), counting);
+      Run(plan, {.level = *level}, MakeInputs(plan, 1), counting);
     } else {
       const auto runner = PlanRunner::Create(plan, counting);
-      std::vector<Tensor> inputs = InputsOf(plan, 1);
+      std::vector<Tensor> inputs = MakeInputs(plan, 1);
       for (Tensor& input : inputs) input = *runtime::ToDevice(counting, *input.host);
       const std::vector<Tensor> outputs = (*runner)->Run(inputs).value();
       for (const Tensor& output : outputs) EXPECT_TRUE(ToHost(output).ok());
@@ -79,10 +79,10 @@ TEST_F(DebuggedPlanTest, NoLevelChangesTheResults) {
   for (const absl::StatusOr<Plan>& made : {AttentionPlan(DType::kF16), GatedMlpPlan(), LayerNormPlan()}) {
     const Plan plan = PlanMemory(*made)->plan;
     for (const std::shared_ptr<Device>& device : {device_, std::shared_ptr<Device>()}) {
-      const std::vector<ir::HostArray> expected = Run(plan, {}, InputsOf(plan, 1), device);
+      const std::vector<ir::HostArray> expected = Run(plan, {}, MakeInputs(plan, 1), device);
       for (const debug::DebugLevel level :
            {debug::DebugLevel::kSave, debug::DebugLevel::kPrint, debug::DebugLevel::kNames}) {
-        const std::vector<ir::HostArray> actual = Run(plan, {.level = level}, InputsOf(plan, 1), device);
+        const std::vector<ir::HostArray> actual = Run(plan, {.level = level}, MakeInputs(plan, 1), device);
         ASSERT_EQ(actual.size(), expected.size());
         for (size_t i = 0; i < actual.size(); ++i) EXPECT_EQ(actual[i].data, expected[i].data) << plan.name;
         EXPECT_EQ(debugger_->errors(), 0) << printed();
@@ -118,7 +118,7 @@ TEST_F(DebuggedPlanTest, OfExternKernelsOnlyTensors) {
   b.Output(norm[0]);
   const Plan plan = *b.Finish();
   for (const std::shared_ptr<Device>& device : {device_, std::shared_ptr<Device>()}) {
-    Run(plan, {.level = debug::DebugLevel::kPrint, .kernels = {"layer_norm"}}, InputsOf(plan, 1), device);
+    Run(plan, {.level = debug::DebugLevel::kPrint, .kernels = {"layer_norm"}}, MakeInputs(plan, 1), device);
     EXPECT_THAT(Heads(), Contains("[after_launch - layer_norm - rstd]"));
     EXPECT_THAT(printed(), Not(HasSubstr("eps")));
   }
@@ -140,7 +140,7 @@ TEST_F(DebuggedPlanTest, PrintsTheNamesOfAllKernels) {
 // kernels are inspected.
 TEST_F(DebuggedPlanTest, TheFirstNaNNamesTheKernelThatMadeIt) {
   const Plan plan = *AttentionPlan();
-  std::vector<Tensor> inputs = InputsOf(plan, 1);
+  std::vector<Tensor> inputs = MakeInputs(plan, 1);
   for (double& element : inputs[0].host->data) element = std::numeric_limits<double>::infinity();
   for (double& element : inputs[1].host->data) element = 1;
   for (const std::shared_ptr<Device>& device : {device_, std::shared_ptr<Device>()}) {

@@ -21,10 +21,10 @@ Tensor Dense(std::vector<int64_t> sizes, DType dtype = DType::kF16) {
 
 std::optional<device::MatrixProduct> Product(const char* kernel, const std::vector<Tensor>& arguments,
                                              const Tensor& out) {
-  return ProductOf(**kernels::FindKernel(kernel), arguments, {&out, 1});
+  return FindMatrixProduct(**kernels::FindKernel(kernel), arguments, {&out, 1});
 }
 
-TEST(ProductOf, TakesItsSizesFromTheMatrices) {
+TEST(FindMatrixProduct, TakesItsSizesFromTheMatrices) {
   const auto single = Product("matmul", {Dense({3, 5}), Dense({5, 7})}, Dense({3, 7}));
   ASSERT_TRUE(single.has_value());
   EXPECT_EQ(single->dtype, DType::kF16);
@@ -40,7 +40,7 @@ TEST(ProductOf, TakesItsSizesFromTheMatrices) {
   EXPECT_EQ(batched->n, 7);
 }
 
-TEST(ProductOf, LeavesOtherKernelsAndLayoutsAlone) {
+TEST(FindMatrixProduct, LeavesOtherKernelsAndLayoutsAlone) {
   EXPECT_FALSE(Product("softmax", {Dense({3, 5})}, Dense({3, 5})).has_value());
   Tensor transposed = Dense({5, 7});
   transposed.strides = {1, 5};

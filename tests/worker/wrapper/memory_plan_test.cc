@@ -146,10 +146,10 @@ TEST(MemoryPlanTest, RefusesAPlanThatIsWrong) {
   EXPECT_EQ(PlanMemory(plan).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
-std::vector<std::vector<double>> ResultsOf(const Plan& plan, uint64_t seed) {
+std::vector<std::vector<double>> RunOnHost(const Plan& plan, uint64_t seed) {
   const auto runner = PlanRunner::Create(plan, nullptr);
   EXPECT_TRUE(runner.ok()) << runner.status();
-  const absl::StatusOr<std::vector<Tensor>> outputs = (*runner)->Run(InputsOf(plan, seed));
+  const absl::StatusOr<std::vector<Tensor>> outputs = (*runner)->Run(MakeInputs(plan, seed));
   EXPECT_TRUE(outputs.ok()) << outputs.status();
   std::vector<std::vector<double>> results;
   for (const Tensor& output : *outputs) results.push_back(output.host->RowMajor());
@@ -167,7 +167,7 @@ TEST(MemoryPlanTest, RandomPlansGiveTheSameWithALowerPeak) {
     ASSERT_TRUE(planned.ok()) << planned.status() << "\n" << plan->DebugString();
     ASSERT_LE(planned->peak_bytes_after, planned->peak_bytes_before);
     ASSERT_LE(planned->allocations_after, planned->allocations_before);
-    ASSERT_THAT(ResultsOf(planned->plan, seed), ::testing::Pointwise(::testing::Eq(), ResultsOf(*plan, seed)))
+    ASSERT_THAT(RunOnHost(planned->plan, seed), ::testing::Pointwise(::testing::Eq(), RunOnHost(*plan, seed)))
         << plan->DebugString() << "\n"
         << planned->plan.DebugString();
     // A second pass does not raise the peak.

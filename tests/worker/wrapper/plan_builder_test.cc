@@ -12,12 +12,12 @@ namespace {
 
 using device::DType;
 
-std::string TextOf(const absl::StatusOr<Plan>& plan) {
+std::string PlanText(const absl::StatusOr<Plan>& plan) {
   return plan.ok() ? plan->DebugString() : plan.status().ToString();
 }
 
 TEST(PlanBuilderTest, LayerNormWithItsThreeOutputs) {
-  EXPECT_EQ(TextOf(LayerNormPlan()), R"(plan layer_norm
+  EXPECT_EQ(PlanText(LayerNormPlan()), R"(plan layer_norm
 input x f32[8, 64]
 input weight f32[64]
 input bias f32[64]
@@ -33,7 +33,7 @@ output rstd
 }
 
 TEST(PlanBuilderTest, AttentionAsThreeKernels) {
-  EXPECT_EQ(TextOf(AttentionPlan()), R"(plan attention
+  EXPECT_EQ(PlanText(AttentionPlan()), R"(plan attention
 input q f32[2, 16, 32]
 input k f32[2, 32, 32]
 input v f32[2, 32, 32]
@@ -54,7 +54,7 @@ output out
 }
 
 TEST(PlanBuilderTest, AGatedMlpWithExternProducts) {
-  EXPECT_EQ(TextOf(GatedMlpPlan()), R"(plan gated_mlp
+  EXPECT_EQ(PlanText(GatedMlpPlan()), R"(plan gated_mlp
 input x f32[16, 32]
 input gate f32[32, 64]
 input up f32[32, 64]
@@ -90,7 +90,7 @@ TEST(PlanBuilderTest, UnpacksWhatALibraryReturns) {
   const CallOutputs norm = b.CallExternAllocating("layer_norm", {x, w, w});
   b.Free(norm[1]);
   b.Output(norm[0]);
-  EXPECT_THAT(TextOf(b.Finish()), ::testing::EndsWith(R"(
+  EXPECT_THAT(PlanText(b.Finish()), ::testing::EndsWith(R"(
 extern_allocating layer_norm(x=x, weight=w, bias=w, eps=1e-05) -> pack0
 unpack pack0[0] as buf0 f32[4, 8]
 unpack pack0[1] as buf1 f32[4]

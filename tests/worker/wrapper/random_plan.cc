@@ -156,7 +156,7 @@ class PlanMaker {
 
 absl::StatusOr<Plan> RandomPlan(uint64_t seed) { return PlanMaker(seed).Make(); }
 
-std::vector<Tensor> InputsOf(const Plan& plan, uint64_t seed) {
+std::vector<Tensor> MakeInputs(const Plan& plan, uint64_t seed) {
   ir::Rng rng(seed);
   std::vector<Tensor> inputs;
   for (const int id : plan.inputs) {

@@ -14,6 +14,6 @@ namespace telemetry::worker::wrapper {
 absl::StatusOr<Plan> RandomPlan(uint64_t seed);
 
 // Returns values for the inputs of a plan, on the host.
-std::vector<runtime::Tensor> InputsOf(const Plan& plan, uint64_t seed);
+std::vector<runtime::Tensor> MakeInputs(const Plan& plan, uint64_t seed);
 
 }  // namespace telemetry::worker::wrapper

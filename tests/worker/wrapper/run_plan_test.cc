@@ -22,7 +22,7 @@ class RunPlanTest : public ::testing::Test {
   // Expects that the device gives the results of the host, with and without memory planning.
   void ExpectTheHostsResults(const absl::StatusOr<Plan>& plan, DType precision = DType::kF32) {
     ASSERT_TRUE(plan.ok()) << plan.status();
-    const std::vector<Tensor> inputs = InputsOf(*plan, 1);
+    const std::vector<Tensor> inputs = MakeInputs(*plan, 1);
     const std::vector<ir::HostArray> expected = PlanOutputs(*plan, nullptr, inputs);
     ASSERT_EQ(expected.size(), plan->outputs.size());
     // On CUDA dots of f32 have ten bits of mantissa (Settings::dot_precision), and exp amplifies the error of a score.
@@ -69,7 +69,7 @@ TEST_F(RunPlanTest, AViewThatCannotBeginThereNamesItsLine) {
   b.Output(b.Call("softmax", {b.View(made, {2, 8}, {8, 1}, 16, "half")})[0]);
   const Plan plan = *b.Finish();
   const auto runner = PlanRunner::Create(plan, device_);
-  const Tensor x = *runtime::ToDevice(device_, *InputsOf(plan, 1)[0].host);
+  const Tensor x = *runtime::ToDevice(device_, *MakeInputs(plan, 1)[0].host);
   const absl::Status status = (*runner)->Run({x}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr("(call softmax(x=half) -> out=buf0)"));
@@ -80,7 +80,7 @@ TEST_F(RunPlanTest, RefusesOtherInputs) {
   ASSERT_TRUE(runner.ok()) << runner.status();
   EXPECT_THAT(std::string((*runner)->Run({}).status().message()),
               ::testing::HasSubstr("has 3 inputs, but 0 are given"));
-  std::vector<Tensor> inputs = InputsOf((*runner)->plan(), 1);
+  std::vector<Tensor> inputs = MakeInputs((*runner)->plan(), 1);
   inputs[1] = Tensor::OnHost(ir::HostArray::Dense(DType::kF16, {64}));
   const absl::Status status = (*runner)->Run(inputs).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);

@@ -20,7 +20,7 @@ using device::DType;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-v1::IrGraph GraphOf(const absl::StatusOr<Plan>& plan) {
+v1::IrGraph MakeGraph(const absl::StatusOr<Plan>& plan) {
   EXPECT_TRUE(plan.ok()) << plan.status();
   return WrapperGraph(*plan, "cuda:0");
 }
@@ -43,7 +43,7 @@ std::vector<std::string> Edges(const v1::IrGraph& graph, const std::string& kind
 }
 
 TEST(WrapperGraph, HasANodeForEachLineAndEdgesFromWhatWroteAValue) {
-  const v1::IrGraph graph = GraphOf(PlanMemory(*AttentionPlan())->plan);
+  const v1::IrGraph graph = MakeGraph(PlanMemory(*AttentionPlan())->plan);
   EXPECT_THAT(Nodes(graph), ElementsAre("g0:q: q", "g0:k: k", "g0:v: v", "g0:scores: allocate", "g0:2:bmm: call_kernel",
                                         "g0:score_rows: reinterpret", "g0:weights: allocate",
                                         "g0:6:softmax: call_kernel", "g0:weight_batches: reinterpret", "g0:out: reuse",
@@ -65,7 +65,7 @@ TEST(WrapperGraph, AViewIsReadWithWhatWasWrittenBehindIt) {
   const BufferRef view = b.View(memory, {8, 4}, {4, 1}, 0, "view");
   b.Call("exp", {x}, {.into = {memory}});
   b.Output(b.Call("exp", {view}, {.names = {"out"}})[0]);
-  EXPECT_THAT(Edges(GraphOf(b.Finish()), "data"),
+  EXPECT_THAT(Edges(MakeGraph(b.Finish()), "data"),
               ElementsAre("g0:memory > g0:view [0]", "g0:x > g0:3:exp [0]", "g0:view > g0:6:exp_1 [0]",
                           "g0:3:exp > g0:6:exp_1 [0]", "g0:6:exp_1 > g0:output [0]"));
 }
@@ -77,7 +77,7 @@ TEST(WrapperGraph, PacksLeadToTheirParts) {
   const BufferRef bias = b.Input("bias", DType::kF32, {64});
   const CallOutputs norm = b.CallExternAllocating("layer_norm", {x, weight, bias}, {.names = {"out", "mean", "rstd"}});
   b.Output(norm[0]);
-  EXPECT_THAT(Edges(GraphOf(b.Finish()), "data"),
+  EXPECT_THAT(Edges(MakeGraph(b.Finish()), "data"),
               ElementsAre("g0:x > g0:1:layer_norm [0]", "g0:weight > g0:1:layer_norm [1]",
                           "g0:bias > g0:1:layer_norm [2]", "g0:1:layer_norm > g0:out [0]",
                           "g0:1:layer_norm > g0:mean [0]", "g0:1:layer_norm > g0:rstd [0]", "g0:out > g0:output [0]"));
@@ -85,7 +85,7 @@ TEST(WrapperGraph, PacksLeadToTheirParts) {
 
 TEST(WrapperGraph, SaysOfOneLaunchWhatItTakes) {
   const kernels::LibraryKernel& kernel = **kernels::FindKernel("layer_norm");
-  const v1::IrGraph graph = GraphOf(PlanOfLaunch(kernel, kernels::DefaultProblem(kernel)));
+  const v1::IrGraph graph = MakeGraph(PlanOfLaunch(kernel, kernels::DefaultProblem(kernel)));
   const auto call = std::find_if(graph.nodes().begin(), graph.nodes().end(),
                                  [](const v1::IrNode& node) { return node.target() == "call_kernel"; });
   ASSERT_NE(call, graph.nodes().end());
@@ -98,7 +98,7 @@ TEST(WrapperGraph, ComesThroughItsLine) {
   v1::Run run;
   run.set_run_id(std::string(64, 'a'));
   run.set_kernel_name("gated_mlp");
-  v1::IrGraph graph = GraphOf(PlanMemory(*GatedMlpPlan())->plan);
+  v1::IrGraph graph = MakeGraph(PlanMemory(*GatedMlpPlan())->plan);
   graph.set_run_id(run.run_id());
   const auto json = record::ParseJson(record::sidecar::FormatIrRecord(graph, run));
   ASSERT_TRUE(json.ok()) << json.status();

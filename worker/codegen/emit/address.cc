@@ -8,10 +8,10 @@ using ir::Index;
 using record::Cat;
 
 std::string AddressOfAccess(const TileCode& code, const ir::Graph& graph, const ir::Node& node, int set,
-                            const ElementOf& element) {
+                            const ElementFunction& element) {
   const int tensor_index = AccessedTensor(graph, node);
   const ir::HostTensor& tensor = code.ir().tensors[static_cast<size_t>(tensor_index)];
-  const std::vector<Index> indices = ir::IndicesOf(graph, node);
+  const std::vector<Index> indices = ir::ReadIndices(graph, node);
   const bool wide = IsWide(tensor);
   std::string sum;
   for (size_t d = 0; d < indices.size(); ++d) {

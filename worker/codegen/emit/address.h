@@ -13,7 +13,7 @@ namespace telemetry::worker::codegen::emit {
 // Returns a pointer expression for the element of the current register of a load or store. AddressOfLoad() is for loads
 // without gathered indices.
 std::string AddressOfAccess(const TileCode& code, const ir::Graph& graph, const ir::Node& node, int set,
-                            const ElementOf& element);
+                            const ElementFunction& element);
 std::string AddressOfLoad(const TileCode& code, const ir::Graph& graph, const ir::Node& load, int set);
 
 // Returns the name of a tensor's pointer.

@@ -30,7 +30,7 @@ absl::Status RegionEmitter::EmitControlFlow(int index, Frame* frame) {
     case Op::kIf:
       return EmitIf(index, frame);
     default: {  // kCall
-      ASSIGN_OR_RETURN(Values results, Emit(node.graphs[0], ValuesOf(node.args[0], frame)));
+      ASSIGN_OR_RETURN(Values results, Emit(node.graphs[0], ArgValues(node.args[0], frame)));
       frame->results[index] = std::move(results);
       return absl::OkStatus();
     }
@@ -41,10 +41,10 @@ absl::Status RegionEmitter::EmitLoop(int index, Frame* frame) {
   const Node& node = frame->graph.nodes[static_cast<size_t>(index)];
   text::CodeWriter& out = code_.out();
   const auto axis = static_cast<size_t>(node.axis);
-  Values carried = Copies(ValuesOf(node.args[1], frame));
+  Values carried = Copies(ArgValues(node.args[1], frame));
   std::string end = code_.Extent(code_.ir().axes[axis].extent);
   if (IsGiven(node, 2)) {
-    const std::string wanted = ValueOf(node.args[2], 0, frame).name;
+    const std::string wanted = ArgValue(node.args[2], 0, frame).name;
     end = Cat("(", wanted, " < ", end, " ? ", wanted, " : ", end, ")");
   }
   const std::string begin = TileCode::Begin(node.axis);
@@ -56,7 +56,7 @@ absl::Status RegionEmitter::EmitLoop(int index, Frame* frame) {
   out.Open("for (", code_.PositionType(), " ", begin, " = 0; ", begin, " < ", end, "; ", begin,
            " += ", code_.plan().blocks[axis], ")");
   copies.Next();
-  Values arguments = ValuesOf(node.args[0], frame);
+  Values arguments = ArgValues(node.args[0], frame);
   arguments.insert(arguments.end(), carried.begin(), carried.end());
   ASSIGN_OR_RETURN(const Values next, Emit(node.graphs[0], arguments));
   AssignAll(carried, next);
@@ -71,8 +71,8 @@ absl::Status RegionEmitter::EmitLoop(int index, Frame* frame) {
 absl::Status RegionEmitter::EmitWhile(int index, Frame* frame) {
   const Node& node = frame->graph.nodes[static_cast<size_t>(index)];
   text::CodeWriter& out = code_.out();
-  Values carried = Copies(ValuesOf(node.args[1], frame));
-  Values arguments = ValuesOf(node.args[0], frame);
+  Values carried = Copies(ArgValues(node.args[1], frame));
+  Values arguments = ArgValues(node.args[0], frame);
   arguments.insert(arguments.end(), carried.begin(), carried.end());
   const size_t begins_at = out.text().size();
   out.Open("for (;;)");
@@ -89,7 +89,7 @@ absl::Status RegionEmitter::EmitWhile(int index, Frame* frame) {
 absl::Status RegionEmitter::EmitIf(int index, Frame* frame) {
   const Node& node = frame->graph.nodes[static_cast<size_t>(index)];
   text::CodeWriter& out = code_.out();
-  const Values arguments = ValuesOf(node.args[1], frame);
+  const Values arguments = ArgValues(node.args[1], frame);
   // The output of the branch determines the types of the results.
   const ir::Graph& then = code_.plan().GraphFor(node.graphs[0]);
   Values results;
@@ -100,7 +100,7 @@ absl::Status RegionEmitter::EmitIf(int index, Frame* frame) {
   }
   const size_t begins_at = out.text().size();
   for (size_t branch = 0; branch < 2; ++branch) {
-    out.Open(branch == 0 ? Cat("if (", code_.Element(ValueOf(node.args[0], 0, frame)), ")") : "else");
+    out.Open(branch == 0 ? Cat("if (", code_.Element(ArgValue(node.args[0], 0, frame)), ")") : "else");
     ASSIGN_OR_RETURN(const Values outputs, Emit(node.graphs[branch], arguments));
     for (size_t i = 0; i < results.size(); ++i) code_.Assign(results[i], outputs[i]);
     out.Close();

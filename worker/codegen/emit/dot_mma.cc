@@ -59,13 +59,13 @@ class MmaEmitter : public TensorCoreDot {
       const bool transposed = !shared_rows_.summed_is_inside();
       const std::string own = Cat("warp_row + ", transposed ? "lane / 8 % 2 * 8" : "lane % 16");
       const std::string summed = transposed ? "lane / 16 * 8 + lane % 8" : "lane / 16 * 8";
-      out_.Line("const u32 rows_at = ", address, "(", shared_rows_.AddressOf(own, summed), ");");
+      out_.Line("const u32 rows_at = ", address, "(", shared_rows_.ElementAddress(own, summed), ");");
     }
     const bool transposed = !shared_columns_.summed_is_inside();
     const std::string next = ColumnsAtOnce() == 2 ? Cat(" + lane / 16 * ", TileStride(dot_.column)) : "";
     const std::string own = Cat("warp_column", next, transposed ? "" : " + lane % 8");
     const std::string summed = transposed ? "lane % 16" : "lane / 8 % 2 * 8";
-    out_.Line("const u32 columns_at = ", address, "(", shared_columns_.AddressOf(own, summed), ");");
+    out_.Line("const u32 columns_at = ", address, "(", shared_columns_.ElementAddress(own, summed), ");");
   }
 
   // Emits the steps one after the other, with a few columns at a time.
@@ -123,8 +123,8 @@ class MmaEmitter : public TensorCoreDot {
   // Returns the result's element in row tile r and column tile c + `more`.
   std::string Sum(int row_half, int column_half, int64_t more) const {
     const std::string column = more == 0 ? "c" : Cat("(c + ", more, ")");
-    return ElementOf(result_, dot_.row, Cat("(2 * r + ", row_half, ")"), dot_.column,
-                     Cat("(2 * ", column, " + ", column_half, ")"));
+    return ElementExpression(result_, dot_.row, Cat("(2 * r + ", row_half, ")"), dot_.column,
+                             Cat("(2 * ", column, " + ", column_half, ")"));
   }
 
   // Emits the reads of all row tiles of a step into `to`[r].
@@ -147,7 +147,8 @@ class MmaEmitter : public TensorCoreDot {
     const std::string row = Cat("warp_row + r * ", TileStride(dot_.row), " + lane / 4");
     for (int i = 0; i < 4; ++i) {
       out_.Line(to, "[r][", i, "] = ", text::ToTf32Function(code_.dialect()), "(*(",
-                shared_rows_.AddressOf(Cat(row, " + ", i % 2 * 8), Cat(step, " * 8 + lane % 4 * 2 + ", i / 2)), "));");
+                shared_rows_.ElementAddress(Cat(row, " + ", i % 2 * 8), Cat(step, " * 8 + lane % 4 * 2 + ", i / 2)),
+                "));");
     }
   }
 
@@ -157,7 +158,7 @@ class MmaEmitter : public TensorCoreDot {
       const std::string column = Cat("warp_column + c * ", TileStride(dot_.column), " + lane / 4");
       for (int i = 0; i < 2; ++i) {
         out_.Line(to, "[", i, "] = ", text::ToTf32Function(code_.dialect()), "(*(",
-                  shared_columns_.AddressOf(column, Cat(step, " * 8 + lane % 4 * 2 + ", i)), "));");
+                  shared_columns_.ElementAddress(column, Cat(step, " * 8 + lane % 4 * 2 + ", i)), "));");
       }
       return;
     }

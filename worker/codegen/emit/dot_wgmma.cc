@@ -94,7 +94,8 @@ class WgmmaEmitter : public TensorCoreDot {
 
   // Returns the thread's first sum in row tile r from this column on.
   std::string Sums(int row_half, const std::string& column) const {
-    return ElementOf(result_, dot_.row, Cat("(2 * r + ", row_half, ")"), dot_.column, Cat("(", column, " / 4)"));
+    return ElementExpression(result_, dot_.row, Cat("(2 * r + ", row_half, ")"), dot_.column,
+                             Cat("(", column, " / 4)"));
   }
 
   std::string Rows() const {

@@ -21,7 +21,7 @@ struct Accessing {
   int tensor;
   const plan::AccessPlan& plan;
   int set;
-  const ElementOf& element;
+  const ElementFunction& element;
 
   const ir::HostTensor& host() const { return code.ir().tensors[static_cast<size_t>(tensor)]; }
 };
@@ -88,7 +88,7 @@ void Guarded(const Accessing& access, const std::vector<int>& axes, const Vector
 
 }  // namespace
 
-TileValue EmitLoad(TileCode& code, const ir::Graph& graph, int node, int set, const ElementOf& element) {
+TileValue EmitLoad(TileCode& code, const ir::Graph& graph, int node, int set, const ElementFunction& element) {
   const ir::Node& load = graph.nodes[static_cast<size_t>(node)];
   const int tensor = AccessedTensor(graph, load);
   const plan::AccessPlan& plan = code.plan().AccessPlanFor(graph.id, node);
@@ -136,7 +136,7 @@ const ir::Arg& StoredValue(const ir::Graph& graph, const ir::Node& store, DType 
 
 }  // namespace
 
-void EmitStore(TileCode& code, const ir::Graph& graph, int node, const ElementOf& element) {
+void EmitStore(TileCode& code, const ir::Graph& graph, int node, const ElementFunction& element) {
   const ir::Node& store = graph.nodes[static_cast<size_t>(node)];
   const int tensor = AccessedTensor(graph, store);
   const plan::AccessPlan& plan = code.plan().AccessPlanFor(graph.id, node);

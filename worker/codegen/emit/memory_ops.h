@@ -10,8 +10,8 @@ namespace telemetry::worker::codegen::emit {
 // expression of a gathered index or of the value to store.
 
 // Emits a load; elements beyond the end of an axis become 0.
-TileValue EmitLoad(TileCode& code, const ir::Graph& graph, int node, int set, const ElementOf& element);
+TileValue EmitLoad(TileCode& code, const ir::Graph& graph, int node, int set, const ElementFunction& element);
 
-void EmitStore(TileCode& code, const ir::Graph& graph, int node, const ElementOf& element);
+void EmitStore(TileCode& code, const ir::Graph& graph, int node, const ElementFunction& element);
 
 }  // namespace telemetry::worker::codegen::emit

@@ -69,13 +69,14 @@ void MmaOperand::Write(const TileValue& value) const {
   code_.ForRegisters(
       value.set, value.axes,
       [&] {
-        const std::string to = AddressOf(code_.LocalPosition(value.set, own_), code_.LocalPosition(value.set, summed_));
+        const std::string to =
+            ElementAddress(code_.LocalPosition(value.set, own_), code_.LocalPosition(value.set, summed_));
         code_.out().Line(store, "(", to, ", &", code_.Element(value), ");");
       },
       inside(), length);
 }
 
-std::string MmaOperand::AddressOf(const std::string& own, const std::string& summed) const {
+std::string MmaOperand::ElementAddress(const std::string& own, const std::string& summed) const {
   const std::string& inside = summed_is_inside_ ? summed : own;
   const std::string& outside = summed_is_inside_ ? own : summed;
   if (block_row_bytes_ > 0) {

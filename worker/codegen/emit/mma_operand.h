@@ -46,7 +46,7 @@ class MmaOperand {
   // Emits the stores of the value into the matrix, in pieces as wide as the value's registers allow.
   void Write(const TileValue& value) const;
   // Returns the address of the element at these positions along its own axis and the summed axis.
-  std::string AddressOf(const std::string& own, const std::string& summed) const;
+  std::string ElementAddress(const std::string& own, const std::string& summed) const;
 
  private:
   TileCode& code_;

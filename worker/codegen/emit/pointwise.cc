@@ -36,7 +36,7 @@ std::string_view BinaryOperator(Op op) {
   }
 }
 
-std::string Convert(const ir::Node& node, const ElementOf& element, const IsFloatArg& is_float,
+std::string Convert(const ir::Node& node, const ElementFunction& element, const IsFloatArg& is_float,
                     text::DialectText* dialect) {
   const ir::Arg& arg = node.args[0];
   switch (*node.dtype) {
@@ -61,7 +61,7 @@ std::string Wrapping(const std::string& x, std::string_view sign, const std::str
 
 }  // namespace
 
-absl::StatusOr<std::string> PointwiseExpression(const ir::Node& node, const ElementOf& element,
+absl::StatusOr<std::string> PointwiseExpression(const ir::Node& node, const ElementFunction& element,
                                                 const IsFloatArg& is_float, text::DialectText* dialect) {
   const bool result_is_float = IsFloat(*node.dtype);
   const bool any_float = std::any_of(node.args.begin(), node.args.end(), is_float);

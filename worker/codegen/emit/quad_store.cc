@@ -55,7 +55,7 @@ bool SuitsQuads(const TileCode& code, const ir::Graph& graph, int node, int axis
              kLength;
 }
 
-void EmitQuadStore(TileCode& code, const ir::Graph& graph, int node, int axis, const ElementOf& element,
+void EmitQuadStore(TileCode& code, const ir::Graph& graph, int node, int axis, const ElementFunction& element,
                    const std::function<std::string()>& value) {
   const ir::Node& store = graph.nodes[static_cast<size_t>(node)];
   const std::vector<int> axes = StoreAxes(graph, store);

@@ -19,7 +19,7 @@ namespace telemetry::worker::codegen::emit {
 bool SuitsQuads(const TileCode& code, const ir::Graph& graph, int node, int axis);
 
 // Emits such a store. `value` returns the float expression of the element at the current register.
-void EmitQuadStore(TileCode& code, const ir::Graph& graph, int node, int axis, const ElementOf& element,
+void EmitQuadStore(TileCode& code, const ir::Graph& graph, int node, int axis, const ElementFunction& element,
                    const std::function<std::string()>& value);
 
 }  // namespace telemetry::worker::codegen::emit

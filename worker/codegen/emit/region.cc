@@ -48,7 +48,7 @@ absl::StatusOr<RegionEmitter::Values> RegionEmitter::Emit(int graph, const Value
   Frame frame = {.graph = emitted, .uses = code_.uses().graphs.at(emitted.id), .arguments = arguments};
   for (size_t i = 0; i < emitted.nodes.size(); ++i) {
     const Node& node = emitted.nodes[i];
-    if (node.op == Op::kOutput) return ValuesOf(node.args[0], &frame);
+    if (node.op == Op::kOutput) return ArgValues(node.args[0], &frame);
     RETURN_IF_ERROR(EmitNode(static_cast<int>(i), &frame));
   }
   return Values();
@@ -104,19 +104,19 @@ absl::StatusOr<TileValue> RegionEmitter::MakeValue(int index, int set, Frame* fr
       return EmitGenerated(node, set, TileBound(node));
     case Op::kConvert:
       if (plan::UsersRound(code_.plan(), code_.mma(), frame->uses, frame->graph, index)) {
-        return ValueOf(node.args[0], set, frame);
+        return ArgValue(node.args[0], set, frame);
       }
       return EmitPointwise(node, set, frame);
     case Op::kMaskTo:
       return EmitMaskTo(node, set, frame);
     case Op::kDot:
-      return EmitDot(code_, frame->graph, index, [&](const ir::Arg& arg, int in) { return ValueOf(arg, in, frame); });
+      return EmitDot(code_, frame->graph, index, [&](const ir::Arg& arg, int in) { return ArgValue(arg, in, frame); });
     case Op::kSum:
     case Op::kAMax:
     case Op::kAMin:
     case Op::kProd:
     case Op::kArgMax:
-      return EmitReduction(code_, node, ValueOf(node.args[0], set, frame));
+      return EmitReduction(code_, node, ArgValue(node.args[0], set, frame));
     default:
       return EmitPointwise(node, set, frame);
   }
@@ -152,22 +152,22 @@ TileValue RegionEmitter::EmitGenerated(const Node& node, int set, const std::str
 
 absl::StatusOr<TileValue> RegionEmitter::EmitMaskTo(const Node& node, int set, Frame* frame) {
   const auto& ref = std::get<NodeRef>(node.args[0].value);
-  const TileValue from = ValueOf(node.args[0], set, frame);
+  const TileValue from = ArgValue(node.args[0], set, frame);
   const std::string inside = code_.InRange(set, node.shape);
   if (inside.empty() || (node.value == 0 && IsZeroBeyondEnds(frame->graph, frame->graph.at(ref)))) return from;
   const std::string beyond = Literal(ir::Arg{node.value}, from.is_float);
   return EmitGenerated(node, set, Cat("(", inside, ") ? ", code_.Element(from), " : ", beyond));
 }
 
-TileValue RegionEmitter::ValueOf(const ir::Arg& arg, int set, Frame* frame) {
+TileValue RegionEmitter::ArgValue(const ir::Arg& arg, int set, Frame* frame) {
   if (const auto* ref = std::get_if<NodeRef>(&arg.value)) return Find(*ref, set, *frame);
   const bool is_float = std::holds_alternative<double>(arg.value);
   return {.name = Literal(arg, is_float), .is_float = is_float};
 }
 
-RegionEmitter::Values RegionEmitter::ValuesOf(const ir::Arg& list, Frame* frame) {
+RegionEmitter::Values RegionEmitter::ArgValues(const ir::Arg& list, Frame* frame) {
   Values values;
-  for (const ir::Arg& item : std::get<ir::Arg::List>(list.value)) values.push_back(ValueOf(item, 0, frame));
+  for (const ir::Arg& item : std::get<ir::Arg::List>(list.value)) values.push_back(ArgValue(item, 0, frame));
   return values;
 }
 

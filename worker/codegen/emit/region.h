@@ -52,8 +52,8 @@ class RegionEmitter {
   // Emits the parallel assignment to = from: no variable is overwritten before it is read.
   void AssignAll(const Values& to, const Values& from);
 
-  TileValue ValueOf(const ir::Arg& arg, int set, Frame* frame);
-  Values ValuesOf(const ir::Arg& list, Frame* frame);
+  TileValue ArgValue(const ir::Arg& arg, int set, Frame* frame);
+  Values ArgValues(const ir::Arg& list, Frame* frame);
   std::string ElementOfArg(const ir::Arg& arg, bool as_float, int set, const Frame& frame) const;
   const TileValue& Find(ir::NodeRef ref, int set, const Frame& frame) const;
 

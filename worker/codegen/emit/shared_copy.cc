@@ -54,8 +54,8 @@ class CopyEmitter {
   int64_t bytes() const { return length_ * element_bytes_; }
 
   void Move() {
-    const std::string to =
-        operand_.AddressOf(code_.LocalPosition(set_, operand_.own()), code_.LocalPosition(set_, operand_.summed()));
+    const std::string to = operand_.ElementAddress(code_.LocalPosition(set_, operand_.own()),
+                                                   code_.LocalPosition(set_, operand_.summed()));
     const std::string from = AddressOfLoad(code_, graph_, load_, set_);
     if (bytes() < 4) {
       MoveElement(to, from);

@@ -83,8 +83,8 @@ void TensorCoreDot::Fill(const TileValue& value, const MmaOperand& operand) {
   }
 }
 
-std::string TensorCoreDot::ElementOf(const TileValue& value, int first, const std::string& first_index, int second,
-                                     const std::string& second_index) const {
+std::string TensorCoreDot::ElementExpression(const TileValue& value, int first, const std::string& first_index,
+                                             int second, const std::string& second_index) const {
   std::string linear;
   int64_t stride = 1;
   for (size_t i = value.axes.size(); i-- > 0;) {
@@ -99,7 +99,7 @@ std::string TensorCoreDot::ElementOf(const TileValue& value, int first, const st
 
 void TensorCoreDot::PackRows(const std::string& step, const std::string& to) {
   const auto element = [this](int row_half, const std::string& column) {
-    return ElementOf(rows_, dot_.row, Cat("(2 * r + ", row_half, ")"), summed_, Cat("(", column, ")"));
+    return ElementExpression(rows_, dot_.row, Cat("(2 * r + ", row_half, ")"), summed_, Cat("(", column, ")"));
   };
   for (int i = 0; i < 4; ++i) {
     if (is_tf32()) {

@@ -37,8 +37,8 @@ class TensorCoreDot {
   void PackRows(const std::string& step, const std::string& to);
   // Returns the element of a value at these registers of two of its axes. The value has one register along each other
   // axis.
-  std::string ElementOf(const TileValue& value, int first, const std::string& first_index, int second,
-                        const std::string& second_index) const;
+  std::string ElementExpression(const TileValue& value, int first, const std::string& first_index, int second,
+                                const std::string& second_index) const;
 
   TileCode& code_;
   text::CodeWriter& out_;

@@ -89,7 +89,7 @@ int64_t SmallestSpan(const Plan& plan, const std::vector<int>& axes) {
 // Reports whether the value depends on a dot in the same graph.
 bool ComesFromDot(const ir::Graph& graph, ir::NodeRef ref) {
   const ir::Node& node = graph.at(ref);
-  const std::vector<ir::NodeRef> used = ir::UsesOf(node);
+  const std::vector<ir::NodeRef> used = ir::CollectUses(node);
   return node.op == ir::Op::kDot ||
          std::any_of(used.begin(), used.end(), [&graph](ir::NodeRef operand) { return ComesFromDot(graph, operand); });
 }

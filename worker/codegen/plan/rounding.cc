@@ -16,7 +16,7 @@ bool IsArg(const Node& node, size_t index, int value) {
 }
 
 bool UsesValue(const Node& node, int value) {
-  const std::vector<NodeRef> used = ir::UsesOf(node);
+  const std::vector<NodeRef> used = ir::CollectUses(node);
   return std::find(used.begin(), used.end(), NodeRef{value}) != used.end();
 }
 

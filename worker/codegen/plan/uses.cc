@@ -18,7 +18,7 @@ bool IsSlice(const Graph& graph, const Node& node) {
   const bool follows = node.op == Op::kLoad || ir::IsPointwise(node.op) || node.op == Op::kMaskTo;
   if (node.op == Op::kFull || node.op == Op::kIndex) return true;
   if (!follows) return false;
-  for (const NodeRef used : ir::UsesOf(node)) {
+  for (const NodeRef used : ir::CollectUses(node)) {
     const Op op = graph.at(used).op;
     if (op == Op::kHostTensor || op == Op::kBlockSize) continue;
     if (!IsSlice(graph, graph.at(used))) return false;
@@ -28,7 +28,7 @@ bool IsSlice(const Graph& graph, const Node& node) {
 
 bool LoadsAnything(const Graph& graph, const Node& node) {
   if (node.op == Op::kLoad) return true;
-  const std::vector<NodeRef> used = ir::UsesOf(node);
+  const std::vector<NodeRef> used = ir::CollectUses(node);
   return std::any_of(used.begin(), used.end(), [&graph](NodeRef ref) { return LoadsAnything(graph, graph.at(ref)); });
 }
 
@@ -37,7 +37,7 @@ int SoleLoad(const Graph& graph, NodeRef ref) {
   const Node& node = graph.at(ref);
   if (node.op == Op::kMaskTo && node.value == 0) return SoleLoad(graph, std::get<NodeRef>(node.args[0].value));
   if (node.op != Op::kLoad) return -1;
-  const std::vector<ir::Index> indices = ir::IndicesOf(graph, node);
+  const std::vector<ir::Index> indices = ir::ReadIndices(graph, node);
   const bool gathers = std::any_of(indices.begin(), indices.end(),
                                    [](const ir::Index& index) { return index.kind == ir::Index::Kind::kGather; });
   return gathers ? -1 : ref.index;
@@ -81,7 +81,7 @@ class Analysis {
     }
     const bool flows = ir::IsPointwise(node.op) || node.op == Op::kMaskTo || node.op == Op::kLoad;
     const std::vector<int> sets = flows ? uses->sets[at] : std::vector<int>{0};
-    for (const NodeRef used : ir::UsesOf(node)) {
+    for (const NodeRef used : ir::CollectUses(node)) {
       for (const int set : sets) Need(graph, used, set, uses);
     }
     for (const int child : node.graphs) Analyze(child);

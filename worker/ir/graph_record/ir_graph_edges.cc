@@ -95,7 +95,7 @@ std::optional<Arg::List> LiveArguments(const CallForm& form, const Node& node) {
 }
 
 void AddDataEdges(const Graph& graph, const Node& node, IrGraphWarnings* warnings, EdgeList* edges) {
-  const std::vector<NodeRef> uses = UsesOf(node);
+  const std::vector<NodeRef> uses = CollectUses(node);
   for (size_t i = 0; i < uses.size(); ++i) {
     const Node* producer = FindNode(graph, uses[i]);
     if (producer == nullptr) {

@@ -37,7 +37,7 @@ Json Values(const Dimensions& dimensions) {
   return list;
 }
 
-Dimensions DimensionsOf(const std::vector<Size>& sizes) {
+Dimensions ToDimensions(const std::vector<Size>& sizes) {
   Dimensions dimensions;
   for (const Size& size : sizes) dimensions.push_back({size.text, size.value});
   return dimensions;
@@ -151,7 +151,7 @@ void SetInputs(const DeviceIr& ir, const Graph& graph, const Node& node, const I
                LoweringFeatures* features) {
   features->input_dtypes = Json::Array();
   features->input_shapes = Json::Array();
-  for (const NodeRef ref : UsesOf(node)) {
+  for (const NodeRef ref : CollectUses(node)) {
     const Node* input = FindNode(graph, ref);
     if (input == nullptr || IsSymbol(*input)) continue;
     ValueFeatures value = ExtractValueFeatures(ir, *input, options);
@@ -225,7 +225,7 @@ ValueFeatures ExtractValueFeatures(const DeviceIr& ir, const Node& node, const I
   } else if (node.op == Op::kHostTensor) {
     if (node.tensor < 0 || node.tensor >= static_cast<int>(ir.tensors.size())) return features;
     const HostTensor& tensor = ir.tensors[static_cast<size_t>(node.tensor)];
-    SetTensor(TorchName(tensor.dtype), DimensionsOf(tensor.sizes), DimensionsOf(tensor.strides), options.device,
+    SetTensor(TorchName(tensor.dtype), ToDimensions(tensor.sizes), ToDimensions(tensor.strides), options.device,
               &features);
   } else if (node.dtype.has_value()) {
     const Dimensions shape = TileDimensions(ir, node.shape, options);
@@ -237,7 +237,7 @@ ValueFeatures ExtractValueFeatures(const DeviceIr& ir, const Node& node, const I
 LoweringFeatures ExtractLoweringFeatures(const DeviceIr& ir, const Graph& graph, const Node& node,
                                          const IrGraphOptions& options) {
   LoweringFeatures features;
-  const Lowering lowering = IsKnown(node.op) ? LoweringOf(node.op) : Lowering::kNone;
+  const Lowering lowering = IsKnown(node.op) ? GetLowering(node.op) : Lowering::kNone;
   features.lowering_class = LoweringClass(lowering);
   if (lowering != Lowering::kPointwise && lowering != Lowering::kReduction) return features;
   SetInputs(ir, graph, node, options, &features);

@@ -137,7 +137,7 @@ absl::StatusOr<Evaluator::Values> Evaluator::RunMemory(const Node& node, Frame* 
 
 std::vector<TileIndex> Evaluator::EvaluateIndices(const Node& node, const Frame& frame) const {
   std::vector<TileIndex> result;
-  for (const Index& index : IndicesOf(frame.graph, node)) {
+  for (const Index& index : ReadIndices(frame.graph, node)) {
     TileIndex evaluated = {.kind = index.kind, .axis = index.axis, .literal = index.literal};
     if (index.kind == Index::Kind::kGather) evaluated.gather = FindOperand(Arg{index.value}, frame);
     result.push_back(std::move(evaluated));

@@ -17,7 +17,7 @@ std::vector<int64_t> StepsIn(const Tile& tile, const TileShape& shape) {
   std::vector<int64_t> steps(shape.axes.size(), 0);
   int64_t step = 1;
   for (size_t d = tile.axes.size(); d-- > 0;) {
-    if (const int at = shape.PositionOf(tile.axes[d]); at >= 0) steps[static_cast<size_t>(at)] = step;
+    if (const int at = shape.FindAxis(tile.axes[d]); at >= 0) steps[static_cast<size_t>(at)] = step;
     step *= tile.sizes[d];
   }
   return steps;
@@ -106,7 +106,7 @@ int64_t TileShape::element_count() const {
   return count;
 }
 
-int TileShape::PositionOf(int axis) const {
+int TileShape::FindAxis(int axis) const {
   const auto at = std::find(axes.begin(), axes.end(), axis);
   return at == axes.end() ? -1 : static_cast<int>(at - axes.begin());
 }
@@ -141,7 +141,7 @@ Tile Broadcast(const Tile& tile, const TileShape& shape) {
 }
 
 Tile Reduce(Op op, DType dtype, const Tile& tile, int axis, int64_t first) {
-  const TileShape by_row = WithLast(tile, ShapeOf(tile).PositionOf(axis));
+  const TileShape by_row = WithLast(tile, GetShape(tile).FindAxis(axis));
   const Tile rows = Broadcast(tile, by_row);
   const int64_t count = by_row.sizes.back();
   Tile result = {.dtype = dtype,
@@ -157,17 +157,17 @@ Tile Reduce(Op op, DType dtype, const Tile& tile, int axis, int64_t first) {
 Tile Dot(const Tile& a, const Tile& b, int axis, const TileShape& shape) {
   // Rows are the axes of a, columns are those that only b has. The axes that both have besides `axis` have blocks of 1
   // and can count as rows.
-  const TileShape by_depth = WithLast(a, ShapeOf(a).PositionOf(axis));
+  const TileShape by_depth = WithLast(a, GetShape(a).FindAxis(axis));
   TileShape depth_first = {.axes = {axis}, .sizes = {by_depth.sizes.back()}};
   for (size_t d = 0; d < b.axes.size(); ++d) {
-    if (by_depth.PositionOf(b.axes[d]) >= 0) continue;
+    if (by_depth.FindAxis(b.axes[d]) >= 0) continue;
     depth_first.axes.push_back(b.axes[d]);
     depth_first.sizes.push_back(b.sizes[d]);
   }
   Tile b_own = b;
   TileShape without_shared = {};
   for (size_t d = 0; d < b.axes.size(); ++d) {
-    if (depth_first.PositionOf(b.axes[d]) < 0) continue;
+    if (depth_first.FindAxis(b.axes[d]) < 0) continue;
     without_shared.axes.push_back(b.axes[d]);
     without_shared.sizes.push_back(b.sizes[d]);
   }
@@ -179,7 +179,7 @@ Tile Dot(const Tile& a, const Tile& b, int axis, const TileShape& shape) {
                   .sizes = {by_depth.sizes.begin(), by_depth.sizes.end() - 1}};
   product.axes.insert(product.axes.end(), depth_first.axes.begin() + 1, depth_first.axes.end());
   product.sizes.insert(product.sizes.end(), depth_first.sizes.begin() + 1, depth_first.sizes.end());
-  product.data.assign(static_cast<size_t>(ShapeOf(product).element_count()), 0);
+  product.data.assign(static_cast<size_t>(GetShape(product).element_count()), 0);
 
   const int64_t depth = by_depth.sizes.back();
   const int64_t rows = by_depth.element_count() / depth;

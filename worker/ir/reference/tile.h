@@ -31,9 +31,9 @@ struct TileShape {
   std::vector<int64_t> sizes;
   int64_t element_count() const;
   // Returns the position of `axis` in the shape, or -1 if the shape does not have it.
-  int PositionOf(int axis) const;
+  int FindAxis(int axis) const;
 };
-inline TileShape ShapeOf(const Tile& tile) { return {.axes = tile.axes, .sizes = tile.sizes}; }
+inline TileShape GetShape(const Tile& tile) { return {.axes = tile.axes, .sizes = tile.sizes}; }
 
 // Returns `tile` in the layout of `shape`, which has all axes of the tile, in any order, and possibly more.
 Tile Broadcast(const Tile& tile, const TileShape& shape);

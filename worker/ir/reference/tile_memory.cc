@@ -56,7 +56,7 @@ absl::StatusOr<Affine> AffinePart(const HostArray& array, const std::vector<Tile
       const AxisRange& range = ranges[static_cast<size_t>(index.axis)];
       if (range.extent > array.sizes[d]) return OutOfRange(d, range.extent - 1, array.sizes[d]);
       result.base += range.begin * stride;
-      result.steps[static_cast<size_t>(shape.PositionOf(index.axis))] += stride;
+      result.steps[static_cast<size_t>(shape.FindAxis(index.axis))] += stride;
     }
   }
   return result;
@@ -105,7 +105,7 @@ TileShape ShapeIn(const AxisRanges& ranges, const std::vector<int>& axes) {
 }
 
 void SetBeyondEnds(const AxisRanges& ranges, double value, Tile* tile) {
-  const TileShape shape = ShapeOf(*tile);
+  const TileShape shape = GetShape(*tile);
   const bool inside = std::all_of(shape.axes.begin(), shape.axes.end(), [&](int axis) {
     const AxisRange& range = ranges[static_cast<size_t>(axis)];
     return range.valid() == range.block;

@@ -38,7 +38,7 @@ CompileRequest MakeRequest(const CompileJob& job) {
   return request;
 }
 
-CompileResult ResultOf(CompileReply reply) {
+CompileResult ToCompileResult(CompileReply reply) {
   CompileResult result = {.seconds = reply.seconds()};
   if (reply.code() == 0) {
     result.code =
@@ -83,7 +83,7 @@ absl::Status Compiler::Exchange(process::ChildProcess* child, const CompileJob& 
   RETURN_IF_ERROR(child->Send(MakeRequest(job), time_limit));
   CompileReply reply;
   RETURN_IF_ERROR(child->Receive(&reply, time_limit));
-  *result = ResultOf(std::move(reply));
+  *result = ToCompileResult(std::move(reply));
   return absl::OkStatus();
 }
 

@@ -35,14 +35,15 @@ std::set<int> StoredTensors(const ir::DeviceIr& ir) {
 }
 
 // Returns dtype, sizes and strides of a tensor of the IR in this call.
-Tensor LayoutOf(const ir::DeviceIr& ir, size_t index, const Leaves& leaves) {
+Tensor ComputeLayout(const ir::DeviceIr& ir, size_t index, const Leaves& leaves) {
   if (index < leaves.tensors.size()) return *leaves.tensors[index];
-  Tensor layout{.dtype = ir.tensors[index].dtype, .sizes = runtime::CallContract::SizesOf(ir.tensors[index], leaves)};
+  Tensor layout{.dtype = ir.tensors[index].dtype,
+                .sizes = runtime::CallContract::ComputeSizes(ir.tensors[index], leaves)};
   layout.strides = runtime::DenseStrides(layout.sizes);
   return layout;
 }
 
-ArgumentLabel LabelOf(const ir::DeviceIr& ir, const codegen::Parameter& parameter, const Leaves& leaves) {
+ArgumentLabel MakeLabel(const ir::DeviceIr& ir, const codegen::Parameter& parameter, const Leaves& leaves) {
   using Kind = codegen::Parameter::Kind;
   const auto index = static_cast<size_t>(parameter.index);
   if (parameter.kind == Kind::kScalar) {
@@ -59,7 +60,7 @@ absl::StatusOr<Leaves> LeavesFor(const BoundKernel& kernel, const Arguments& arg
     return absl::InvalidArgumentError(Cat(kernel.name(), "(): a call to measure has ", arguments.size(),
                                           " arguments; Kernel::Normalize fills in defaults"));
   }
-  return runtime::LeavesOf(kernel.definition().signature, arguments);
+  return runtime::CollectLeaves(kernel.definition().signature, arguments);
 }
 
 ProblemBuffer BufferFor(const ir::HostTensor& tensor, const Tensor& layout, bool stored,
@@ -156,7 +157,7 @@ absl::StatusOr<MeasureProblem> MakeProblem(const BoundKernel& kernel, absl::Span
     ASSIGN_OR_RETURN(const Leaves leaves, LeavesFor(kernel, call.arguments));
     for (size_t i = problem.buffers.size(); i < ir.tensors.size(); ++i) {
       const bool is_stored = stored.count(static_cast<int>(i)) > 0;
-      problem.buffers.push_back(BufferFor(ir.tensors[i], LayoutOf(ir, i, leaves), is_stored, tolerance));
+      problem.buffers.push_back(BufferFor(ir.tensors[i], ComputeLayout(ir, i, leaves), is_stored, tolerance));
     }
     ASSIGN_OR_RETURN(DataSet set, DataSetFor(problem.buffers, leaves, call.results));
     problem.data_sets.push_back(std::move(set));
@@ -170,13 +171,13 @@ absl::StatusOr<MeasureRequest> MakeRequest(const BoundKernel& kernel, const code
   ASSIGN_OR_RETURN(const Leaves leaves, LeavesFor(kernel, arguments));
   std::vector<Tensor> outputs;
   for (size_t i = leaves.tensors.size(); i < kernel.ir().tensors.size(); ++i) {
-    outputs.push_back(LayoutOf(kernel.ir(), i, leaves));
+    outputs.push_back(ComputeLayout(kernel.ir(), i, leaves));
   }
   runtime::LaunchArguments values;
   RETURN_IF_ERROR(runtime::BuildLaunchArguments(generated, leaves, outputs, &values));
   MeasureRequest request = {.code = std::move(code), .function = generated.function, .kernel = kernel.name()};
   for (size_t i = 0; i < values.size(); ++i) {
-    request.argument_labels.push_back(LabelOf(kernel.ir(), generated.parameters[i], leaves));
+    request.argument_labels.push_back(MakeLabel(kernel.ir(), generated.parameters[i], leaves));
     RequestArgument argument = BufferIndex{generated.parameters[i].index};
     if (const auto* value = std::get_if<int32_t>(&values[i])) argument = *value;
     if (const auto* value = std::get_if<int64_t>(&values[i])) argument = *value;

@@ -11,7 +11,7 @@ namespace {
 using debug::DebugValue;
 using record::Cat;
 
-DebugValue ValueOf(const wire::Argument& argument, const ProblemMemory& memory) {
+DebugValue ReadValue(const wire::Argument& argument, const ProblemMemory& memory) {
   DebugValue value = {.name = argument.name()};
   switch (argument.value_case()) {
     case wire::Argument::kI32:
@@ -34,9 +34,9 @@ DebugValue ValueOf(const wire::Argument& argument, const ProblemMemory& memory) 
   return value;
 }
 
-std::vector<DebugValue> ValuesOf(const wire::Config& config, const ProblemMemory& memory) {
+std::vector<DebugValue> ReadValues(const wire::Config& config, const ProblemMemory& memory) {
   std::vector<DebugValue> values;
-  for (const wire::Argument& argument : config.arguments()) values.push_back(ValueOf(argument, memory));
+  for (const wire::Argument& argument : config.arguments()) values.push_back(ReadValue(argument, memory));
   return values;
 }
 
@@ -51,7 +51,7 @@ std::unique_ptr<LaunchDebugger> LaunchDebugger::Create(const debug::DebugOptions
 }
 
 void LaunchDebugger::BeforeLaunch(const wire::Config& config, int data_set) {
-  const auto list = [&] { return absl::StatusOr<std::vector<DebugValue>>(ValuesOf(config, *memory_)); };
+  const auto list = [&] { return absl::StatusOr<std::vector<DebugValue>>(ReadValues(config, *memory_)); };
   const auto none = [] { return absl::StatusOr<std::vector<DebugValue>>(std::vector<DebugValue>()); };
   const bool is_wanted = debugger_->WantsValues(config.kernel());
   if (is_wanted && data_set != data_set_) {
@@ -66,7 +66,7 @@ void LaunchDebugger::BeforeLaunch(const wire::Config& config, int data_set) {
 
 void LaunchDebugger::AfterLaunch(const wire::Config& config) {
   debugger_->AfterLaunch(config.kernel(), {},
-                         [&] { return absl::StatusOr<std::vector<DebugValue>>(ValuesOf(config, *memory_)); });
+                         [&] { return absl::StatusOr<std::vector<DebugValue>>(ReadValues(config, *memory_)); });
   const int number = debugger_->saved_launch(config.kernel());
   if (number > 0) print_(Cat("[config] launch ", number, " of ", config.kernel(), ": ", config.label()));
 }

@@ -10,11 +10,11 @@ namespace {
 
 using device::LaunchArgument;
 
-device::LaunchShape ShapeOf(const wire::Config& config) {
+device::LaunchShape ToLaunchShape(const wire::Config& config) {
   return {.grid = config.grid(), .threads = config.threads(), .shared_bytes = config.shared_bytes()};
 }
 
-absl::StatusOr<LaunchArgument> ArgumentOf(const wire::Argument& argument, const ProblemMemory& memory) {
+absl::StatusOr<LaunchArgument> ToLaunchArgument(const wire::Argument& argument, const ProblemMemory& memory) {
   switch (argument.value_case()) {
     case wire::Argument::kI32:
       return LaunchArgument(argument.i32());
@@ -38,9 +38,9 @@ absl::StatusOr<std::unique_ptr<LoadedConfig>> LoadedConfig::Load(device::Device*
   ASSIGN_OR_RETURN(std::unique_ptr<device::Module> module, device->Load({.binary = config.code()}));
   ASSIGN_OR_RETURN(std::unique_ptr<device::Function> function, module->GetFunction(config.function()));
   auto loaded =
-      std::unique_ptr<LoadedConfig>(new LoadedConfig(std::move(module), std::move(function), ShapeOf(config)));
+      std::unique_ptr<LoadedConfig>(new LoadedConfig(std::move(module), std::move(function), ToLaunchShape(config)));
   for (const wire::Argument& argument : config.arguments()) {
-    ASSIGN_OR_RETURN(LaunchArgument value, ArgumentOf(argument, memory));
+    ASSIGN_OR_RETURN(LaunchArgument value, ToLaunchArgument(argument, memory));
     loaded->arguments_.push_back(value);
   }
   loaded->binary_bytes_ = config.code().size();

@@ -15,7 +15,7 @@ namespace telemetry::worker::tune::measure {
 namespace {
 
 // Returns the launch of a config. An error that it returns is a launch failure; a later error is a failure of the run.
-Sampler::Launch LaunchOf(LoadedConfig& config) {
+Sampler::Launch MakeLaunch(LoadedConfig& config) {
   return [&config] { return config.Launch(); };
 }
 
@@ -104,13 +104,13 @@ absl::StatusOr<std::vector<Sample>> MeasureSession::Take(absl::Span<const Sample
 
 absl::Status MeasureSession::TakeSeries(LoadedConfig& config, const wire::Effort& effort, wire::Outcome* outcome) {
   // The first sample is a warm-up. Its time determines the size of the batches.
-  ASSIGN_OR_RETURN(const std::vector<Sample> warm_up, Take({LaunchOf(config)}));
+  ASSIGN_OR_RETURN(const std::vector<Sample> warm_up, Take({MakeLaunch(config)}));
   SampleSeries series(effort);
   const SteadyTime begin = SteadyNow();
   while (true) {
     const int batch = series.Next(ElapsedSince(begin), warm_up.front().ms);
     if (batch == 0) break;
-    const std::vector<Sampler::Launch> launches(static_cast<size_t>(batch), LaunchOf(config));
+    const std::vector<Sampler::Launch> launches(static_cast<size_t>(batch), MakeLaunch(config));
     ASSIGN_OR_RETURN(const std::vector<Sample> samples, Take(launches));
     series.Add(samples, watch_);
   }
@@ -141,7 +141,7 @@ absl::Status MeasureSession::TakeRounds(const std::vector<std::unique_ptr<Loaded
   std::vector<int> of_outcome;
   for (size_t i = 0; i < configs.size(); ++i) {
     if (configs[i] == nullptr) continue;
-    round.push_back(LaunchOf(*configs[i]));
+    round.push_back(MakeLaunch(*configs[i]));
     of_outcome.push_back(static_cast<int>(i));
   }
   if (round.empty()) return absl::OkStatus();

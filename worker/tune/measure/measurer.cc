@@ -12,10 +12,12 @@ namespace {
 
 using record::Cat;
 
-PhaseLimits LimitsOf(const MeasureRequest& request) { return {.load = request.load_limit, .run = request.run_limit}; }
+PhaseLimits ToPhaseLimits(const MeasureRequest& request) {
+  return {.load = request.load_limit, .run = request.run_limit};
+}
 
 // Returns the limits of a batch, which is one run of each request.
-PhaseLimits LimitsOf(absl::Span<const MeasureRequest> requests) {
+PhaseLimits ToPhaseLimits(absl::Span<const MeasureRequest> requests) {
   PhaseLimits limits = {.load = absl::ZeroDuration(), .run = absl::ZeroDuration()};
   for (const MeasureRequest& request : requests) {
     limits.load = std::max(limits.load, request.load_limit);
@@ -88,7 +90,7 @@ absl::StatusOr<wire::Outcome> Measurer::MeasureOn(const MeasureRequest& request,
   wire::Request message;
   *message.mutable_config() = ToWire(request);
   message.mutable_config()->set_on_last_data_set(last_data_set);
-  Answer answer = (*process)->Ask(message, LimitsOf(request));
+  Answer answer = (*process)->Ask(message, ToPhaseLimits(request));
   if (!answer.outcomes.has_value()) {
     Retire();
     wire::Outcome outcome;
@@ -115,7 +117,7 @@ absl::StatusOr<std::optional<std::vector<wire::Outcome>>> Measurer::TakeTurns(ab
   if (effort.limit < absl::InfiniteDuration())
     message.mutable_final()->set_limit_s(absl::ToDoubleSeconds(effort.limit));
   for (const MeasureRequest& request : requests) *message.mutable_final()->add_configs() = ToWire(request);
-  const Answer answer = (*process)->Ask(message, LimitsOf(requests), effort.on_rounds);
+  const Answer answer = (*process)->Ask(message, ToPhaseLimits(requests), effort.on_rounds);
   if (!answer.outcomes.has_value() || answer.outcomes->ends()) {
     Retire();
     return std::nullopt;

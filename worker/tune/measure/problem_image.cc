@@ -22,7 +22,7 @@ absl::Status Refuse(const ProblemBuffer& buffer, std::string_view what) {
 }
 
 // Returns the position in memory after the last element.
-uint64_t ElementsOf(const ProblemBuffer& buffer) {
+uint64_t CountSpannedElements(const ProblemBuffer& buffer) {
   uint64_t last = 0;
   for (size_t d = 0; d < buffer.sizes.size(); ++d) {
     if (buffer.sizes[d] == 0) return 0;
@@ -39,12 +39,12 @@ absl::Status CheckLayout(const ProblemBuffer& buffer) {
       std::any_of(buffer.strides.begin(), buffer.strides.end(), negative)) {
     return Refuse(buffer, "a negative size or stride");
   }
-  if (ElementsOf(buffer) < std::numeric_limits<uint32_t>::max()) return absl::OkStatus();
+  if (CountSpannedElements(buffer) < std::numeric_limits<uint32_t>::max()) return absl::OkStatus();
   return Refuse(buffer, "2^32 elements or more; results are counted in 32 bits");
 }
 
 absl::Status CheckData(const ProblemBuffer& buffer, const BufferData& data) {
-  const uint64_t elements = ElementsOf(buffer);
+  const uint64_t elements = CountSpannedElements(buffer);
   if (!buffer.expected.has_value() && !data.expected.empty())
     return Refuse(buffer, "expected values without a tolerance");
   if (buffer.expected.has_value() && data.expected.size() != elements) {
@@ -79,7 +79,7 @@ wire::Buffer Describe(const ProblemBuffer& buffer) {
   description.mutable_sizes()->Add(buffer.sizes.begin(), buffer.sizes.end());
   description.mutable_strides()->Add(buffer.strides.begin(), buffer.strides.end());
   description.set_written(buffer.expected.has_value());
-  description.set_elements(ElementsOf(buffer));
+  description.set_elements(CountSpannedElements(buffer));
   if (!buffer.expected.has_value()) return description;
   description.set_absolute(buffer.expected->absolute);
   description.set_relative(buffer.expected->relative);

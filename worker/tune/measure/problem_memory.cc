@@ -17,9 +17,9 @@ using record::Cat;
 using runtime::Dimensions;
 
 // NaN in every float format; a conspicuous value as an integer; neither true nor false as a bool.
-uint8_t PoisonOf(DType dtype) { return IsFloat(dtype) ? 0xff : 0xa5; }
+uint8_t PoisonByte(DType dtype) { return IsFloat(dtype) ? 0xff : 0xa5; }
 
-DType DTypeOf(const wire::Buffer& buffer) { return static_cast<DType>(buffer.dtype()); }
+DType ToDType(const wire::Buffer& buffer) { return static_cast<DType>(buffer.dtype()); }
 
 }  // namespace
 
@@ -36,7 +36,7 @@ absl::Status ProblemMemory::Allocate() {
   checks_ = std::move(checks);
   for (const wire::Buffer& buffer : setup_.buffers()) {
     ASSIGN_OR_RETURN(GuardedBuffer guarded,
-                     GuardedBuffer::Create(device_.get(), buffer.elements() * SizeOf(DTypeOf(buffer))));
+                     GuardedBuffer::Create(device_.get(), buffer.elements() * SizeOf(ToDType(buffer))));
     buffers_.push_back(std::move(guarded));
     expected_.push_back(nullptr);
     if (!buffer.written()) continue;
@@ -52,7 +52,7 @@ runtime::Tensor ProblemMemory::tensor(int index) const {
   const wire::Buffer& buffer = setup_.buffers(index);
   // Does not own the buffer: ProblemMemory owns it.
   std::shared_ptr<Buffer> memory(std::shared_ptr<void>(), buffers_[static_cast<size_t>(index)].body());
-  return {.dtype = DTypeOf(buffer),
+  return {.dtype = ToDType(buffer),
           .sizes = Dimensions(buffer.sizes().begin(), buffer.sizes().end()),
           .strides = Dimensions(buffer.strides().begin(), buffer.strides().end()),
           .device = device_,
@@ -74,7 +74,7 @@ absl::Status ProblemMemory::Upload(Buffer* to, const wire::Range& from) {
 absl::Status ProblemMemory::Restore(int index) {
   Buffer* body = buffers_[static_cast<size_t>(index)].body();
   if (HasContents(index)) return Upload(body, Contents(index).initial());
-  return device_->Fill(body, PoisonOf(DTypeOf(setup_.buffers(index))));
+  return device_->Fill(body, PoisonByte(ToDType(setup_.buffers(index))));
 }
 
 absl::Status ProblemMemory::RestoreAll(int data_set) {
@@ -110,7 +110,7 @@ absl::Status ProblemMemory::QueueCounts(int index, bool with_results) {
   const auto elements = static_cast<int64_t>(buffer.elements());
   status = checks_->Hash(expected, 0, elements * 4, counts_.get(), buffer_count() + index);
   if (!status.ok() || !with_results) return status;
-  return checks_->Compare(guarded.body(), expected, DTypeOf(buffer), elements,
+  return checks_->Compare(guarded.body(), expected, ToDType(buffer), elements,
                           {.absolute = buffer.absolute(), .relative = buffer.relative()}, counts_.get(), index);
 }
 
@@ -133,14 +133,14 @@ absl::Status ProblemMemory::AddCounts(int index, const CheckCounts& counts, wire
   const wire::Buffer& buffer = setup_.buffers(index);
   check->set_output(buffer.name());
   for (const int64_t i : IndexOfElement(counts.first_mismatch(), buffer)) check->add_first_index(i);
-  const size_t element_bytes = SizeOf(DTypeOf(buffer));
+  const size_t element_bytes = SizeOf(ToDType(buffer));
   std::vector<std::byte> element(element_bytes);
   RETURN_IF_ERROR(device_->Download(buffers_[static_cast<size_t>(index)].body(),
                                     static_cast<size_t>(counts.first_mismatch()) * element_bytes,
                                     absl::MakeSpan(element)));
-  check->set_actual(ValueOfElement(element, DTypeOf(buffer)));
+  check->set_actual(ValueOfElement(element, ToDType(buffer)));
   ASSIGN_OR_RETURN(const absl::Span<const std::byte> expected, FindBytes(Contents(index).expected(), data_.bytes()));
-  const DType stored_as = IsFloat(DTypeOf(buffer)) ? DType::kF32 : DType::kI32;
+  const DType stored_as = IsFloat(ToDType(buffer)) ? DType::kF32 : DType::kI32;
   check->set_expected(ValueOfElement(expected.subspan(static_cast<size_t>(counts.first_mismatch()) * 4, 4), stored_as));
   return absl::OkStatus();
 }

@@ -11,13 +11,13 @@ namespace {
 constexpr double kBatchMs = 100;
 constexpr int kMostOfABatch = 32;
 
-std::vector<double> TimesOf(absl::Span<const Sample> samples) {
+std::vector<double> SampleTimes(absl::Span<const Sample> samples) {
   std::vector<double> times_ms;
   for (const Sample& sample : samples) times_ms.push_back(sample.ms);
   return times_ms;
 }
 
-double ClockOf(absl::Span<const Sample> samples) {
+double MedianClock(absl::Span<const Sample> samples) {
   std::vector<double> known;
   for (const Sample& sample : samples) {
     if (sample.clock_mhz > 0) known.push_back(sample.clock_mhz);
@@ -41,7 +41,7 @@ bool SampleSeries::IsThrottledThroughout() const {
   return all_.size() - counted_ms_.size() >= most_dropped && counted_ms_.size() < most_dropped / 2;
 }
 
-int SampleSeries::BatchOf(double sample_ms, absl::Duration left) const {
+int SampleSeries::BatchSize(double sample_ms, absl::Duration left) const {
   const double room_ms = std::min(kBatchMs, std::max(absl::ToDoubleMilliseconds(left), 0.0));
   const double fitting = std::min(room_ms / std::max(sample_ms, 1e-3), static_cast<double>(kMostOfABatch));
   return std::max(1, static_cast<int>(fitting));
@@ -52,14 +52,14 @@ int SampleSeries::Next(absl::Duration elapsed, double estimate_ms) const {
   if (GaveUp() || IsThrottledThroughout()) return 0;
   if (all_.size() < kScreening) {
     const int missing = kScreening - static_cast<int>(all_.size());
-    return std::min(missing, BatchOf(estimate_ms, absl::Milliseconds(kBatchMs)));
+    return std::min(missing, BatchSize(estimate_ms, absl::Milliseconds(kBatchMs)));
   }
   const absl::Duration budget = absl::Milliseconds(effort_.budget_ms());
   if (counted >= kScreening && (elapsed >= budget || counted >= effort_.max_samples())) return 0;
   if (counted >= effort_.min_samples() && RelativeErrorOfMedian(counted_ms_) <= effort_.precision()) return 0;
   const double sample_ms = absl::ToDoubleMilliseconds(elapsed) / static_cast<double>(all_.size());
   const int missing = std::max(1, effort_.max_samples() - counted);
-  return std::min(missing, BatchOf(sample_ms, budget - elapsed));
+  return std::min(missing, BatchSize(sample_ms, budget - elapsed));
 }
 
 void SampleSeries::Add(absl::Span<const Sample> samples, const ClockWatch& watch) {
@@ -71,19 +71,19 @@ void SampleSeries::Add(absl::Span<const Sample> samples, const ClockWatch& watch
 
 void SampleSeries::Describe(wire::Outcome* outcome) const {
   const bool throughout = IsThrottledThroughout() || counted_ms_.empty();
-  const std::vector<double> times_ms = throughout ? TimesOf(all_) : counted_ms_;
+  const std::vector<double> times_ms = throughout ? SampleTimes(all_) : counted_ms_;
   outcome->mutable_samples_ms()->Assign(times_ms.begin(), times_ms.end());
   outcome->set_throttled_throughout(throughout && !all_.empty());
   outcome->set_dropped_throttled(static_cast<int>(all_.size() - times_ms.size()));
-  outcome->set_sm_clock_mhz(ClockOf(all_));
+  outcome->set_sm_clock_mhz(MedianClock(all_));
   outcome->set_gave_up(GaveUp());
   if (!outcome->gave_up() && !times_ms.empty()) outcome->set_perf_ms(Median(times_ms));
 }
 
 void DescribeSamples(absl::Span<const Sample> samples, wire::Outcome* outcome) {
-  const std::vector<double> times_ms = TimesOf(samples);
+  const std::vector<double> times_ms = SampleTimes(samples);
   outcome->mutable_samples_ms()->Assign(times_ms.begin(), times_ms.end());
-  outcome->set_sm_clock_mhz(ClockOf(samples));
+  outcome->set_sm_clock_mhz(MedianClock(samples));
   if (!times_ms.empty()) outcome->set_perf_ms(Median(times_ms));
 }
 

@@ -32,7 +32,7 @@ class SampleSeries {
 
   bool GaveUp() const;
   bool IsThrottledThroughout() const;
-  int BatchOf(double sample_ms, absl::Duration left) const;
+  int BatchSize(double sample_ms, absl::Duration left) const;
 
   const wire::Effort effort_;
   std::vector<Sample> all_;

@@ -52,7 +52,7 @@ absl::StatusOr<Connection> Connect() {
 }
 
 // Resolves "/proc/self/exe" for a readable name in process lists.
-std::string NameOf(const std::string& path) {
+std::string ProcessName(const std::string& path) {
   std::array<char, PATH_MAX> target;
   const ssize_t size = readlink(path.c_str(), target.data(), target.size());
   return path.starts_with("/proc/") && size > 0 ? std::string(target.data(), static_cast<size_t>(size)) : path;
@@ -61,7 +61,7 @@ std::string NameOf(const std::string& path) {
 absl::StatusOr<pid_t> SpawnChild(const ChildOptions& options, const Connection& ends) {
   const std::array<int, 4> fds = {ends.nothing.get(), ends.child_printed.get(), ends.child_printed.get(),
                                   ends.child_socket.get()};
-  std::vector<std::string> arguments = {NameOf(options.program.path)};
+  std::vector<std::string> arguments = {ProcessName(options.program.path)};
   arguments.insert(arguments.end(), options.program.arguments.begin(), options.program.arguments.end());
   arguments.push_back(options.role);
   return Spawn(options.program.path, arguments, fds);

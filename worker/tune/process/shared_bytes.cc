@@ -78,7 +78,7 @@ absl::StatusOr<SharedBytes> SharedBytes::Create(const std::string& name, size_t 
   return Map(std::move(fd), size_bytes);
 }
 
-absl::StatusOr<SharedBytes> SharedBytes::CopyOf(const std::string& name, absl::Span<const std::byte> bytes) {
+absl::StatusOr<SharedBytes> SharedBytes::CreateCopy(const std::string& name, absl::Span<const std::byte> bytes) {
   absl::StatusOr<SharedBytes> shared = Create(name, bytes.size());
   if (shared.ok() && !bytes.empty()) std::memcpy(shared->data_, bytes.data(), bytes.size());
   return shared;

@@ -24,7 +24,7 @@ class SharedBytes {
   // Allocates all memory at once, so that later writes cannot fail. `name` appears in /proc/PID/maps.
   // RESOURCE_EXHAUSTED: there is not enough memory, or no descriptor is left.
   static absl::StatusOr<SharedBytes> Create(const std::string& name, size_t size_bytes);
-  static absl::StatusOr<SharedBytes> CopyOf(const std::string& name, absl::Span<const std::byte> bytes);
+  static absl::StatusOr<SharedBytes> CreateCopy(const std::string& name, absl::Span<const std::byte> bytes);
 
   // Maps memory that another process created. INVALID_ARGUMENT: the descriptor is not such memory (its size could still
   // change).

@@ -53,7 +53,7 @@ absl::StatusOr<bool> HaveHeader(Dialect dialect, AppendFile* file) {
   return record::WithoutSuffix(line, "\r") == record::sidecar::DialectHeader(dialect);
 }
 
-absl::Status MakeFolderOf(const std::string& base) {
+absl::Status MakeParentFolder(const std::string& base) {
   const std::filesystem::path path(base);
   std::error_code error;
   if (!path.has_filename() || std::filesystem::is_directory(CsvPath(base), error)) {
@@ -71,7 +71,7 @@ absl::Status MakeFolderOf(const std::string& base) {
 
 absl::StatusOr<std::unique_ptr<SidecarLog>> SidecarLog::Open(SidecarLogOptions options) {
   options.base = std::string(record::WithoutSuffix(options.base, ".csv"));
-  RETURN_IF_ERROR(MakeFolderOf(options.base));
+  RETURN_IF_ERROR(MakeParentFolder(options.base));
   std::unique_ptr<SidecarLog> log(new SidecarLog(std::move(options)));
   RETURN_IF_ERROR(log->Select());
   return log;

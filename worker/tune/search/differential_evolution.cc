@@ -12,9 +12,11 @@ constexpr double kLeastFactor = 0.4;  // smallest weight of a difference; the la
 constexpr double kBestShare = 0.2;    // fraction of the population that members move towards
 constexpr int kTries = 24;            // attempts to create a child that was not offered before
 
-double TimeOf(const Outcome& outcome) { return outcome.perf_ms.value_or(std::numeric_limits<double>::infinity()); }
+double TimeOrInfinity(const Outcome& outcome) {
+  return outcome.perf_ms.value_or(std::numeric_limits<double>::infinity());
+}
 
-bool IsFaster(const Outcome& a, const Outcome& b) { return TimeOf(a) < TimeOf(b); }
+bool IsFaster(const Outcome& a, const Outcome& b) { return TimeOrInfinity(a) < TimeOrInfinity(b); }
 
 }  // namespace
 

@@ -21,13 +21,13 @@ constexpr int64_t kFewIntegers = 32;     // a dimension with more values also ha
 constexpr double kWidest = 16;           // the largest value of an ordinal as a feature
 constexpr int64_t kStridesAcross = 8;    // the number of long steps across a dimension
 
-int64_t NumberOf(const Json& value) {
+int64_t ToNumber(const Json& value) {
   int64_t number = 0;
   (void)absl::SimpleAtoi(value.text, &number);
   return number;
 }
 
-std::vector<int64_t> SwapsOf(int64_t ordinal, int64_t length) {
+std::vector<int64_t> FindSwaps(int64_t ordinal, int64_t length) {
   std::vector<int64_t> permutation = PermutationAt(ordinal, length);
   std::vector<int64_t> swaps;
   for (size_t i = 0; i < permutation.size(); ++i) {
@@ -65,7 +65,7 @@ std::vector<int64_t> StepsFrom(int64_t ordinal, int64_t count) {
 
 Dimension::Dimension(ConfigParameter parameter) : parameter_(std::move(parameter)) {
   count_ = NumberCount() + (parameter_.optional ? 1 : 0);
-  default_ordinal_ = OrdinalOf(parameter_.default_value).value_or(0);
+  default_ordinal_ = FindOrdinal(parameter_.default_value).value_or(0);
 }
 
 bool Dimension::is_ordered() const { return parameter_.kind == Kind::kPowerOfTwo || parameter_.kind == Kind::kInteger; }
@@ -108,14 +108,14 @@ Json Dimension::ValueAt(int64_t ordinal) const {
   return order;
 }
 
-std::optional<int64_t> Dimension::OrdinalOf(const Json& value) const {
+std::optional<int64_t> Dimension::FindOrdinal(const Json& value) const {
   if (!codegen::Allows(parameter_, value)) return std::nullopt;
   if (value.is_null()) return count_ - 1;
   switch (parameter_.kind) {
     case Kind::kPowerOfTwo:
-      return std::bit_width(static_cast<uint64_t>(NumberOf(value) / parameter_.low)) - 1;
+      return std::bit_width(static_cast<uint64_t>(ToNumber(value) / parameter_.low)) - 1;
     case Kind::kInteger:
-      return NumberOf(value) - parameter_.low;
+      return ToNumber(value) - parameter_.low;
     case Kind::kBoolean:
       return value.kind == Json::Kind::kTrue ? 1 : 0;
     case Kind::kChoice:
@@ -124,12 +124,12 @@ std::optional<int64_t> Dimension::OrdinalOf(const Json& value) const {
       break;
   }
   std::vector<int64_t> permutation;
-  for (const Json& item : value.items) permutation.push_back(NumberOf(item));
+  for (const Json& item : value.items) permutation.push_back(ToNumber(item));
   return OrdinalOfPermutation(permutation);
 }
 
-std::vector<int64_t> Dimension::NeighboursOf(int64_t ordinal) const {
-  if (parameter_.kind == Kind::kPermutation) return SwapsOf(ordinal, parameter_.low);
+std::vector<int64_t> Dimension::FindNeighbours(int64_t ordinal) const {
+  if (parameter_.kind == Kind::kPermutation) return FindSwaps(ordinal, parameter_.low);
   if (!is_ordered()) return AllBut(ordinal, count_);
   const int64_t numbers = NumberCount();
   const int64_t first_next_to_none = std::max<int64_t>(0, numbers - kSizesNextToNone);

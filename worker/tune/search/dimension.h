@@ -24,14 +24,14 @@ class Dimension {
 
   record::Json ValueAt(int64_t ordinal) const;
   // Returns nullopt if `value` is not a value of this parameter.
-  std::optional<int64_t> OrdinalOf(const record::Json& value) const;
+  std::optional<int64_t> FindOrdinal(const record::Json& value) const;
   // Returns the number at an ordinal that is not None, for example 8 for num_warps=8. Only for sizes and integers.
   int64_t NumberAt(int64_t ordinal) const;
 
   // Returns the ordinals one step away, in ascending order: the next smaller and larger sizes; every other choice;
   // every permutation with two items swapped. A dimension with many integers has longer steps, too. None is a neighbour
   // of the largest few sizes. The relation is symmetric.
-  std::vector<int64_t> NeighboursOf(int64_t ordinal) const;
+  std::vector<int64_t> FindNeighbours(int64_t ordinal) const;
 
   // Appends the features of a value for a model: log2 of a size and a flag for None, one flag per choice, or the axes
   // of a permutation in order. The number of features does not depend on the ordinal; it is 0 for a dimension with a

@@ -33,7 +33,7 @@ GenerationalSearch::GenerationalSearch(const codegen::ConfigSpace& space, Search
       sampler_(&space_, &random_),
       room_(setup.limits.max_configs) {}
 
-std::string GenerationalSearch::KeyOf(const Point& point) {
+std::string GenerationalSearch::PointKey(const Point& point) {
   return {reinterpret_cast<const char*>(point.data()), point.size() * sizeof(point[0])};
 }
 
@@ -95,7 +95,7 @@ absl::Status GenerationalSearch::Take(const Point& point) {
   if (room_ == 0)
     return absl::ResourceExhaustedError(
         Cat("the search is limited to ", record::Counted(static_cast<uint64_t>(limits_.max_configs), "config")));
-  if (!seen_.insert(KeyOf(point)).second) return absl::AlreadyExistsError("proposed before");
+  if (!seen_.insert(PointKey(point)).second) return absl::AlreadyExistsError("proposed before");
   if (!space_.IsValid(point)) return absl::InvalidArgumentError("not a valid config of the space");
   if (fingerprint_) {
     ASSIGN_OR_RETURN(std::string fingerprint, fingerprint_(space_.ToConfig(point)));

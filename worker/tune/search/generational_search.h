@@ -66,7 +66,7 @@ class GenerationalSearch : public SearchAlgorithm {
   void OfferRandomUpTo(size_t size);
   bool is_full() const { return room_ == 0; }
   size_t offered() const { return generation_.size(); }
-  bool WasOffered(const Point& point) const { return seen_.contains(KeyOf(point)); }
+  bool WasOffered(const Point& point) const { return seen_.contains(PointKey(point)); }
 
   const PointSpace& space() const { return space_; }
   const SearchLimits& limits() const { return limits_; }
@@ -81,7 +81,7 @@ class GenerationalSearch : public SearchAlgorithm {
   int room() const { return room_; }
 
  private:
-  static std::string KeyOf(const Point& point);
+  static std::string PointKey(const Point& point);
   absl::Status Take(const Point& point);
   void FillFirst();
   bool OfferAnyLeft();
@@ -96,7 +96,7 @@ class GenerationalSearch : public SearchAlgorithm {
   Sampler sampler_;
   std::vector<std::string> warnings_;
 
-  std::unordered_set<std::string> seen_;          // KeyOf() of each point that was offered
+  std::unordered_set<std::string> seen_;          // PointKey() of each point that was offered
   std::unordered_set<std::string> fingerprints_;  // of the points that were accepted
   std::vector<Point> generation_;
   std::vector<Outcome> outcomes_;

@@ -27,7 +27,7 @@ struct Sizes {
   size_t width;  // the constructor's copies, members or batch
 };
 
-Sizes SizesOf(std::string_view algorithm, Effort effort) {
+Sizes ChooseSizes(std::string_view algorithm, Effort effort) {
   const bool quick = effort == Effort::kQuick;
   constexpr int kQuickConfigs = 200;
   if (algorithm == "random") {
@@ -80,7 +80,7 @@ absl::Status CheckLimit(std::string_view name, const std::optional<int>& limit) 
   return absl::InvalidArgumentError(Cat("invalid ", name, "=", *limit, " of a search: must be at least 1"));
 }
 
-absl::StatusOr<std::string> AlgorithmOf(const SearchOptions& options) {
+absl::StatusOr<std::string> ChooseAlgorithm(const SearchOptions& options) {
   if (options.algorithm.empty()) return options.finite_configs.empty() ? "surrogate" : "finite";
   const auto& names = SearchAlgorithmNames();
   if (std::find(names.begin(), names.end(), options.algorithm) != names.end()) return options.algorithm;
@@ -98,7 +98,7 @@ const std::vector<std::string_view>& SearchAlgorithmNames() {
 }
 
 absl::StatusOr<std::unique_ptr<SearchAlgorithm>> MakeSearch(const ConfigSpace& space, SearchOptions options) {
-  ASSIGN_OR_RETURN(const std::string algorithm, AlgorithmOf(options));
+  ASSIGN_OR_RETURN(const std::string algorithm, ChooseAlgorithm(options));
   if (auto status = CheckLimit("max_generations", options.max_generations); !status.ok()) return status;
   if (auto status = CheckLimit("max_configs", options.max_configs); !status.ok()) return status;
   SearchSetup setup = {.seed = options.seed,
@@ -111,7 +111,7 @@ absl::StatusOr<std::unique_ptr<SearchAlgorithm>> MakeSearch(const ConfigSpace& s
     return MakeFinite(space, std::move(setup), options);
   }
   if (options.effort == Effort::kNone) return MakeFinite(space, std::move(setup), options);
-  const Sizes sizes = SizesOf(algorithm, options.effort);
+  const Sizes sizes = ChooseSizes(algorithm, options.effort);
   setup.limits = sizes.limits;
   setup.limits.max_generations = options.max_generations.value_or(setup.limits.max_generations);
   setup.limits.max_configs = options.max_configs.value_or(setup.limits.max_configs);

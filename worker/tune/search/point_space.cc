@@ -72,7 +72,7 @@ absl::StatusOr<Point> PointSpace::ToPoint(const Config& config) const {
     const codegen::ConfigParameter& parameter = dimension.parameter();
     const Json* value = normal.json().Find(parameter.key);
     if (parameter.index >= 0) value = &value->items[static_cast<size_t>(parameter.index)];
-    point.push_back(dimension.OrdinalOf(*value).value_or(0));
+    point.push_back(dimension.FindOrdinal(*value).value_or(0));
   }
   return point;
 }
@@ -82,7 +82,7 @@ bool PointSpace::IsValid(const Point& point) const { return space_.Normalize(ToC
 std::vector<Point> PointSpace::Neighbours(const Point& point) const {
   std::vector<Point> near;
   for (size_t i = 0; i < dimensions_.size(); ++i) {
-    for (const int64_t ordinal : dimensions_[i].NeighboursOf(point[i])) {
+    for (const int64_t ordinal : dimensions_[i].FindNeighbours(point[i])) {
       near.push_back(point);
       near.back()[i] = ordinal;
     }
@@ -96,8 +96,8 @@ std::vector<Point> PointSpace::Trades(const Point& point) const {
     for (size_t second = first + 1; second < sizes_.size(); ++second) {
       const size_t a = sizes_[first];
       const size_t b = sizes_[second];
-      for (const int64_t of_a : dimensions_[a].NeighboursOf(point[a])) {
-        for (const int64_t of_b : dimensions_[b].NeighboursOf(point[b])) {
+      for (const int64_t of_a : dimensions_[a].FindNeighbours(point[a])) {
+        for (const int64_t of_b : dimensions_[b].FindNeighbours(point[b])) {
           trades.push_back(point);
           trades.back()[a] = of_a;
           trades.back()[b] = of_b;

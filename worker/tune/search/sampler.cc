@@ -31,7 +31,7 @@ Point Sampler::Plausible() {
   double least = 0;
   for (int i = 0; i < kDraws; ++i) {
     Point point = Redrawn(kRates[random_->Index(kRates.size())]);
-    const double implausibility = Implausibility(TileShapeOf(*space_, point));
+    const double implausibility = Implausibility(ComputeTileShape(*space_, point));
     if (random_->Chance(std::exp2(-implausibility))) return point;
     if (!best.empty() && implausibility >= least) continue;
     least = implausibility;
@@ -44,7 +44,7 @@ Point Sampler::Near(const Point& point, int steps) {
   Point near = point;
   for (int step = 0; step < steps; ++step) {
     const size_t i = random_->Index(near.size());
-    const std::vector<int64_t> neighbours = space_->dimensions()[i].NeighboursOf(near[i]);
+    const std::vector<int64_t> neighbours = space_->dimensions()[i].FindNeighbours(near[i]);
     if (!neighbours.empty()) near[i] = neighbours[random_->Index(neighbours.size())];
   }
   return near;

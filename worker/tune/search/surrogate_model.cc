@@ -47,22 +47,23 @@ Observations Thinned(Observations all) {
 
 }  // namespace
 
-Features FeaturesOf(const PointSpace& space, const Point& point) {
+Features ComputeFeatures(const PointSpace& space, const Point& point) {
   Features features;
   for (size_t i = 0; i < point.size(); ++i) space.dimensions()[i].Encode(point[i], &features);
-  const TileShape shape = TileShapeOf(space, point);
+  const TileShape shape = ComputeTileShape(space, point);
   features.insert(features.end(), {shape.elements, shape.elements_per_thread(), shape.tiles});
   return features;
 }
 
 SurrogateModel::SurrogateModel(const PointSpace& space)
-    : times_(FeaturesOf(space, space.Default()).size()), failures_(FeaturesOf(space, space.Default()).size()) {}
+    : times_(ComputeFeatures(space, space.Default()).size()),
+      failures_(ComputeFeatures(space, space.Default()).size()) {}
 
 bool SurrogateModel::Fit(const PointSpace& space, const std::vector<Outcome>& outcomes) {
   Observations times;
   Observations failures;
   for (const Outcome& outcome : outcomes) {
-    Features features = FeaturesOf(space, outcome.point);
+    Features features = ComputeFeatures(space, outcome.point);
     if (outcome.perf_ms) {
       times.inputs.push_back(features);
       times.values.push_back(std::log(*outcome.perf_ms));

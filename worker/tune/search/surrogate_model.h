@@ -9,7 +9,7 @@
 namespace telemetry::worker::tune::search {
 
 // Returns the features of a point for a model: those of each dimension, then those of the tile shape.
-Features FeaturesOf(const PointSpace& space, const Point& point);
+Features ComputeFeatures(const PointSpace& space, const Point& point);
 
 // A model of the outcomes so far. For points that were not tried it predicts the time and the probability of failure.
 class SurrogateModel {

@@ -70,7 +70,7 @@ void SurrogateSearch::Consider(const std::vector<Point>& points, std::set<Point>
                                std::vector<Candidate>* candidates) const {
   for (const Point& point : points) {
     if (WasOffered(point) || !considered->insert(point).second) continue;
-    Features features = FeaturesOf(space(), point);
+    Features features = ComputeFeatures(space(), point);
     const double worth = model_.ExpectedGain(features);
     candidates->push_back({.point = point, .features = std::move(features), .worth = worth});
   }
@@ -95,7 +95,7 @@ std::vector<SurrogateSearch::Candidate> SurrogateSearch::Unseen(const std::vecto
   std::vector<Candidate> candidates;
   for (const Point& point : points) {
     if (WasOffered(point) || !distinct.insert(point).second) continue;
-    candidates.push_back({.point = point, .features = FeaturesOf(space(), point)});
+    candidates.push_back({.point = point, .features = ComputeFeatures(space(), point)});
   }
   return candidates;
 }

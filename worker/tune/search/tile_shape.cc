@@ -18,7 +18,7 @@ double Log2Size(const Dimension& dimension, int64_t ordinal) {
 
 }  // namespace
 
-TileShape TileShapeOf(const PointSpace& space, const Point& point) {
+TileShape ComputeTileShape(const PointSpace& space, const Point& point) {
   TileShape shape = {.threads = kLog2WarpThreads};
   double held = 0;         // elements of the grid's blocks times the elements that are reduced at once
   double widest_grid = 0;  // the largest block of the grid; its product with widest_loop is a tile, too

@@ -15,7 +15,7 @@ struct TileShape {
   double elements_per_thread() const { return elements - threads; }
 };
 
-TileShape TileShapeOf(const PointSpace& space, const Point& point);
+TileShape ComputeTileShape(const PointSpace& space, const Point& point);
 
 // Returns 0 for the shape of a typical fast config. Otherwise returns the factors of two by which the shape is off:
 // threads without work, more elements than a thread's registers hold, too few tiles to fill the GPU (which count half).

@@ -153,7 +153,7 @@ class CppLines {
 
   void WriteExtern(const KernelCall& call, const std::vector<std::string>& outputs) {
     const PlanKernel& kernel = plan_.kernel(call.kernel);
-    const bool is_product = ExternKindOf(kernel).value() == ExternKind::kProduct;
+    const bool is_product = FindExternKind(kernel).value() == ExternKind::kProduct;
     const bool by_cublas = model_.options.target.dialect == device::Dialect::kCuda && IsForCublas(plan_, call);
     std::string function = "HostLayerNorm";
     std::vector<std::string> parts;
@@ -169,7 +169,7 @@ class CppLines {
   // Finds the buffers that a later line than the one that makes them uses. Compilers warn about the others.
   void FindUsed() {
     for (const Line& line : plan_.lines) {
-      const LineEffects effects = EffectsOf(line);
+      const LineEffects effects = ComputeEffects(line);
       used_.insert(effects.frees);
       if (const auto* view = std::get_if<Reinterpret>(&line)) {
         used_.insert(model_.places[static_cast<size_t>(view->view)].root);
@@ -197,7 +197,7 @@ std::string CppLayout(const PlanBuffer& buffer) {
   return Cat("{{", absl::StrJoin(buffer.sizes, ", "), "}, {", absl::StrJoin(buffer.strides, ", "), "}}");
 }
 
-ProgramNames CppNames(const ProgramModel& model) { return NamesOf(model, kTaken); }
+ProgramNames CppNames(const ProgramModel& model) { return ChooseNames(model, kTaken); }
 
 WrittenLines WriteCppLines(const ProgramModel& model, const ProgramNames& names) {
   return CppLines(model, names).Write();

@@ -16,7 +16,7 @@ namespace {
 
 bool UsesCublas(const Plan& plan, Dialect dialect) {
   return dialect == Dialect::kCuda && std::any_of(plan.lines.begin(), plan.lines.end(), [&](const Line& line) {
-           const KernelCall* call = CallOf(line);
+           const KernelCall* call = AsKernelCall(line);
            return call != nullptr && !std::holds_alternative<CallKernel>(line) && IsForCublas(plan, *call);
          });
 }
@@ -65,11 +65,11 @@ std::string ExpectedText(const ProgramModel& model, size_t output, const std::st
   const PlanBuffer& buffer = model.plan->buffer(model.plan->outputs[output]);
   const Expectation& expected = model.expected[output];
   std::vector<std::string> samples;
-  for (const double sample : expected.samples) samples.push_back(CppNumber(sample, DigitsOf(buffer.dtype)));
+  for (const double sample : expected.samples) samples.push_back(CppNumber(sample, ValueDigits(buffer.dtype)));
   std::vector<std::string> stripes;
   for (const Stripe& stripe : expected.stripes) {
     stripes.push_back(
-        Cat("{", CppNumber(stripe.sum, SumDigitsOf(buffer.dtype)), ", ", CppNumber(stripe.tolerance, 4), "}"));
+        Cat("{", CppNumber(stripe.sum, SumDigits(buffer.dtype)), ", ", CppNumber(stripe.tolerance, 4), "}"));
   }
   return Cat("const Expected ", name, " = {\n    ", Quoted(buffer.name), ", ", CppLayout(buffer), ", ",
              CppNumber(expected.tolerance.absolute, 9), ", ", CppNumber(expected.tolerance.relative, 9), ", ",

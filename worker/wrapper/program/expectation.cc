@@ -6,7 +6,7 @@
 namespace telemetry::worker::wrapper::program {
 namespace {
 
-Stripe StripeOf(absl::Span<const double> values, int64_t first, const ir::Tolerance& tolerance) {
+Stripe MakeStripe(absl::Span<const double> values, int64_t first, const ir::Tolerance& tolerance) {
   Stripe stripe;
   double squares = 0;
   for (size_t i = 0; i < values.size(); ++i) {
@@ -34,7 +34,7 @@ double StripeSign(int64_t position) {
   return bits >> 63 == 0 ? 1 : -1;
 }
 
-Expectation ExpectationOf(absl::Span<const double> values, const ir::Tolerance& tolerance) {
+Expectation MakeExpectation(absl::Span<const double> values, const ir::Tolerance& tolerance) {
   Expectation expected{.tolerance = tolerance};
   const auto elements = static_cast<int64_t>(values.size());
   const auto is_not_finite = [](double value) { return !std::isfinite(value); };
@@ -48,7 +48,7 @@ Expectation ExpectationOf(absl::Span<const double> values, const ir::Tolerance& 
   expected.stripe_length = length;
   for (int64_t first = 0; first < elements; first += length) {
     const auto count = static_cast<size_t>(std::min(length, elements - first));
-    expected.stripes.push_back(StripeOf(values.subspan(static_cast<size_t>(first), count), first, tolerance));
+    expected.stripes.push_back(MakeStripe(values.subspan(static_cast<size_t>(first), count), first, tolerance));
   }
   return expected;
 }

@@ -41,6 +41,6 @@ int64_t SamplePosition(int64_t sample, int64_t elements);
 double StripeSign(int64_t position);
 
 // Returns the expectation for the values of an output, in row-major order.
-Expectation ExpectationOf(absl::Span<const double> values, const ir::Tolerance& tolerance);
+Expectation MakeExpectation(absl::Span<const double> values, const ir::Tolerance& tolerance);
 
 }  // namespace telemetry::worker::wrapper::program

@@ -13,10 +13,10 @@ namespace {
 
 using device::DType;
 
-std::vector<const KernelCall*> CallsOf(const Plan& plan) {
+std::vector<const KernelCall*> CollectCalls(const Plan& plan) {
   std::vector<const KernelCall*> calls;
   for (const Line& line : plan.lines) {
-    if (const KernelCall* call = CallOf(line)) calls.push_back(call);
+    if (const KernelCall* call = AsKernelCall(line)) calls.push_back(call);
   }
   return calls;
 }
@@ -25,7 +25,7 @@ std::vector<const KernelCall*> CallsOf(const Plan& plan) {
 // stored and as computed.
 class HostValues {
  public:
-  explicit HostValues(const Plan& plan) : plan_(plan), places_(PlacesOf(plan)), memory_(plan.buffers.size()) {}
+  explicit HostValues(const Plan& plan) : plan_(plan), places_(ComputePlaces(plan)), memory_(plan.buffers.size()) {}
 
   void Set(int buffer, std::vector<double> values) {
     Memory& memory = memory_[static_cast<size_t>(buffer)];
@@ -35,7 +35,7 @@ class HostValues {
 
   absl::Status Run(const KernelCall& call) {
     const PlanKernel& kernel = plan_.kernel(call.kernel);
-    kernels::Case made{.problem = ProblemOf(kernel, call)};
+    kernels::Case made{.problem = MakeCallProblem(kernel, call)};
     for (size_t i = 0; i < call.arguments.size(); ++i) {
       const PlanBuffer& layout = plan_.buffer(call.arguments[i]);
       made.tensors.emplace(kernel.library->tensors[i].name,
@@ -57,7 +57,7 @@ class HostValues {
   }
 
   // Returns the elements as computed, not rounded.
-  std::vector<double> ResultOf(int buffer) const { return RowMajor(buffer, &Memory::exact); }
+  std::vector<double> ReadResult(int buffer) const { return RowMajor(buffer, &Memory::exact); }
 
  private:
   struct Memory {
@@ -91,7 +91,7 @@ class HostValues {
 };
 
 // Returns the last call that writes a buffer; null if there is none.
-const KernelCall* WriterOf(const std::vector<const KernelCall*>& calls, int buffer) {
+const KernelCall* FindWriter(const std::vector<const KernelCall*>& calls, int buffer) {
   const auto writes = [buffer](const KernelCall* call) {
     return std::find(call->outputs.begin(), call->outputs.end(), buffer) != call->outputs.end();
   };
@@ -106,14 +106,14 @@ ir::Tolerance Wider(const ir::Tolerance& a, const ir::Tolerance& b) {
 }  // namespace
 
 std::vector<kernels::DrawRange> InputRanges(const Plan& plan) {
-  const std::vector<Place> places = PlacesOf(plan);
+  const std::vector<Place> places = ComputePlaces(plan);
   std::vector<kernels::DrawRange> ranges(plan.buffers.size());
   std::vector<bool> is_known(plan.buffers.size());
-  for (const KernelCall* call : CallsOf(plan)) {
+  for (const KernelCall* call : CollectCalls(plan)) {
     const PlanKernel& kernel = plan.kernel(call->kernel);
     for (size_t i = 0; i < call->arguments.size(); ++i) {
       const auto root = static_cast<size_t>(places[static_cast<size_t>(call->arguments[i])].root);
-      if (!is_known[root]) ranges[root] = kernels::RangeOf(*kernel.library, i, kernel.problem);
+      if (!is_known[root]) ranges[root] = kernels::ArgumentRange(*kernel.library, i, kernel.problem);
       is_known[root] = true;
     }
   }
@@ -137,27 +137,27 @@ absl::StatusOr<std::vector<std::vector<double>>> EvaluatePlan(const Plan& plan,
                                                               absl::Span<const std::vector<double>> inputs) {
   HostValues values(plan);
   for (size_t i = 0; i < plan.inputs.size(); ++i) values.Set(plan.inputs[i], inputs[i]);
-  for (const KernelCall* call : CallsOf(plan)) {
+  for (const KernelCall* call : CollectCalls(plan)) {
     RETURN_IF_ERROR(values.Run(*call));
   }
   std::vector<std::vector<double>> outputs;
-  for (const int output : plan.outputs) outputs.push_back(values.ResultOf(output));
+  for (const int output : plan.outputs) outputs.push_back(values.ReadResult(output));
   return outputs;
 }
 
 std::vector<ir::Tolerance> OutputTolerances(const Plan& plan, bool coarse_dots) {
-  const std::vector<const KernelCall*> calls = CallsOf(plan);
+  const std::vector<const KernelCall*> calls = CollectCalls(plan);
   ir::Tolerance usual = ir::ToleranceFor(coarse_dots ? DType::kF16 : DType::kF32);
   for (const PlanBuffer& buffer : plan.buffers) usual = Wider(usual, ir::ToleranceFor(buffer.dtype));
-  const std::vector<Place> places = PlacesOf(plan);
+  const std::vector<Place> places = ComputePlaces(plan);
   std::vector<ir::Tolerance> tolerances;
   for (const int output : plan.outputs) {
     const DType dtype = plan.buffer(output).dtype;
-    const KernelCall* writer = WriterOf(calls, places[static_cast<size_t>(output)].root);
+    const KernelCall* writer = FindWriter(calls, places[static_cast<size_t>(output)].root);
     ir::Tolerance tolerance;
     if (writer != nullptr) {
       const PlanKernel& kernel = plan.kernel(writer->kernel);
-      tolerance = kernel.library->tolerance(ProblemOf(kernel, *writer), dtype);
+      tolerance = kernel.library->tolerance(MakeCallProblem(kernel, *writer), dtype);
     }
     tolerances.push_back(calls.size() > 1 && IsFloat(dtype) ? Wider(tolerance, usual) : tolerance);
   }

@@ -33,7 +33,7 @@ bool HasDots(const ir::DeviceIr& ir) {
 class ModelMaker {
  public:
   ModelMaker(const Plan& plan, const ProgramOptions& options)
-      : plan_(plan), model_{.plan = &plan, .options = options, .places = PlacesOf(plan)} {}
+      : plan_(plan), model_{.plan = &plan, .options = options, .places = ComputePlaces(plan)} {}
 
   absl::StatusOr<ProgramModel> Make() {
     for (size_t i = 0; i < plan_.lines.size(); ++i) {
@@ -46,7 +46,7 @@ class ModelMaker {
     ASSIGN_OR_RETURN(const auto results, EvaluatePlan(plan_, DrawInputs(plan_, model_.ranges, model_.options.seed)));
     const std::vector<ir::Tolerance> tolerances = OutputTolerances(plan_, has_coarse_dots_);
     for (size_t i = 0; i < results.size(); ++i) {
-      model_.expected.push_back(ExpectationOf(results.at(i), tolerances[i]));
+      model_.expected.push_back(MakeExpectation(results.at(i), tolerances[i]));
     }
     return std::move(model_);
   }
@@ -55,10 +55,10 @@ class ModelMaker {
   absl::Status AddLine(const Line& line) {
     model_.launches.emplace_back();
     if (const auto* view = std::get_if<Reinterpret>(&line)) return CheckView(*view);
-    const KernelCall* call = CallOf(line);
+    const KernelCall* call = AsKernelCall(line);
     if (call == nullptr) return absl::OkStatus();
     if (std::holds_alternative<CallKernel>(line)) return AddLaunch(*call);
-    return ExternKindOf(plan_.kernel(call->kernel)).status();
+    return FindExternKind(plan_.kernel(call->kernel)).status();
   }
 
   // Checks that a view begins where a device allows buffers to begin: the generated code depends on that.
@@ -75,7 +75,8 @@ class ModelMaker {
     const PlanKernel& kernel = plan_.kernel(call.kernel);
     std::vector<std::vector<int64_t>> strides;
     for (const int argument : call.arguments) strides.push_back(plan_.buffer(argument).strides);
-    const absl::StatusOr<ir::DeviceIr> ir = kernels::TraceProblem(*kernel.library, ProblemOf(kernel, call), strides);
+    const absl::StatusOr<ir::DeviceIr> ir =
+        kernels::TraceProblem(*kernel.library, MakeCallProblem(kernel, call), strides);
     if (!ir.ok()) return ir.status();
     ASSIGN_OR_RETURN(codegen::GeneratedKernel generated, Generate(*ir, kernel));
     const bool takes_f32 = std::any_of(ir->tensors.begin(), ir->tensors.end(), [](const ir::HostTensor& tensor) {
@@ -84,7 +85,7 @@ class ModelMaker {
     if (model_.options.generate.allow_tf32 && takes_f32 && HasDots(*ir)) has_coarse_dots_ = true;
     ProgramLaunch& launch = model_.launches.back();
     launch.grid = generated.GridSize(ir->tensors);
-    launch.arguments = ArgumentsOf(*ir, generated, call);
+    launch.arguments = MakeProgramArguments(*ir, generated, call);
     launch.kernel = Define(call.kernel, std::move(generated));
     return absl::OkStatus();
   }
@@ -96,14 +97,14 @@ class ModelMaker {
     return codegen::emit::Generate(ir, config, target, model_.options.generate);
   }
 
-  std::vector<ProgramArgument> ArgumentsOf(const ir::DeviceIr& ir, const codegen::GeneratedKernel& generated,
-                                           const KernelCall& call) {
+  std::vector<ProgramArgument> MakeProgramArguments(const ir::DeviceIr& ir, const codegen::GeneratedKernel& generated,
+                                                    const KernelCall& call) {
     using Kind = codegen::Parameter::Kind;
     std::vector<ProgramArgument> arguments;
     for (const codegen::Parameter& parameter : generated.parameters) {
       const auto index = static_cast<size_t>(parameter.index);
       if (parameter.kind == Kind::kScalar) {
-        const kernels::Problem problem = ProblemOf(plan_.kernel(call.kernel), call);
+        const kernels::Problem problem = MakeCallProblem(plan_.kernel(call.kernel), call);
         arguments.emplace_back(static_cast<float>(problem.number(ir.scalars[index].name)));
         continue;
       }
@@ -150,7 +151,7 @@ int64_t AllocatedElements(const PlanBuffer& buffer) {
   return SizeClass(buffer.bytes()) / static_cast<int64_t>(SizeOf(buffer.dtype));
 }
 
-absl::StatusOr<ExternKind> ExternKindOf(const PlanKernel& kernel) {
+absl::StatusOr<ExternKind> FindExternKind(const PlanKernel& kernel) {
   const std::string& name = kernel.library->name;
   if (name == "matmul" || name == "bmm") return ExternKind::kProduct;
   if (name == "layer_norm") return ExternKind::kLayerNorm;
@@ -172,7 +173,7 @@ bool IsForCublas(const Plan& plan, const KernelCall& call) {
     const bool in_columns = (down == 1 || rows == 1) && (across >= rows || columns == 1);
     return in_rows || in_columns;
   };
-  const absl::StatusOr<ExternKind> kind = ExternKindOf(plan.kernel(call.kernel));
+  const absl::StatusOr<ExternKind> kind = FindExternKind(plan.kernel(call.kernel));
   return kind.ok() && *kind == ExternKind::kProduct &&
          std::all_of(call.arguments.begin(), call.arguments.end(), is_matrix);
 }

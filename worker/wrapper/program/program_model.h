@@ -59,7 +59,7 @@ int64_t AllocatedElements(const PlanBuffer& buffer);
 // The extern kernels that programs compute without the code of this project.
 enum class ExternKind { kProduct, kLayerNorm };
 // Returns the kind of an extern kernel. UNIMPLEMENTED: it is of no kind; the message names it.
-absl::StatusOr<ExternKind> ExternKindOf(const PlanKernel& kernel);
+absl::StatusOr<ExternKind> FindExternKind(const PlanKernel& kernel);
 
 // Returns true if cuBLAS supports the call of a product with the layouts of its arguments.
 bool IsForCublas(const Plan& plan, const KernelCall& call);

@@ -24,7 +24,7 @@ std::string Names::Of(std::string_view wanted) {
   return unique;
 }
 
-ProgramNames NamesOf(const ProgramModel& model, std::string_view taken) {
+ProgramNames ChooseNames(const ProgramModel& model, std::string_view taken) {
   Names names(taken);
   ProgramNames all;
   for (const PlanBuffer& buffer : model.plan->buffers) all.buffers.push_back(names.Of(buffer.name));

@@ -34,6 +34,6 @@ struct ProgramNames {
 };
 
 // Returns a name for each part of the model. For `taken`, see Names.
-ProgramNames NamesOf(const ProgramModel& model, std::string_view taken);
+ProgramNames ChooseNames(const ProgramModel& model, std::string_view taken);
 
 }  // namespace telemetry::worker::wrapper::program

@@ -24,9 +24,9 @@ std::string NumberText(double value, int digits, std::string_view infinity, std:
   return {text, end.ptr};
 }
 
-int DigitsOf(DType dtype) { return IsFloat(dtype) ? 9 : 0; }
+int ValueDigits(DType dtype) { return IsFloat(dtype) ? 9 : 0; }
 
-int SumDigitsOf(DType dtype) { return IsFloat(dtype) ? 12 : 0; }
+int SumDigits(DType dtype) { return IsFloat(dtype) ? 12 : 0; }
 
 std::string WrappedList(absl::Span<const std::string> items, size_t per_line) {
   std::string text;

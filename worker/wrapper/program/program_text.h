@@ -16,8 +16,8 @@ namespace telemetry::worker::wrapper::program {
 // it from other doubles. `infinity` and `nan` are the words of the language.
 std::string NumberText(double value, int digits, std::string_view infinity, std::string_view nan);
 // Returns the number of digits for the values of an output, and for sums of them.
-int DigitsOf(device::DType dtype);
-int SumDigitsOf(device::DType dtype);
+int ValueDigits(device::DType dtype);
+int SumDigits(device::DType dtype);
 
 // Returns the items of a list, without its brackets, with `per_line` of them on a line: "1, 2, 3,\n    4, 5".
 std::string WrappedList(absl::Span<const std::string> items, size_t per_line);

@@ -155,7 +155,7 @@ class PythonLines {
 
   void WriteExtern(const KernelCall& call, const std::vector<std::string>& outputs) {
     const PlanKernel& kernel = plan_.kernel(call.kernel);
-    const bool is_product = ExternKindOf(kernel).value() == ExternKind::kProduct;
+    const bool is_product = FindExternKind(kernel).value() == ExternKind::kProduct;
     std::vector<std::string> dtypes;
     for (const kernels::TensorSpec& tensor : kernel.problem.tensors) dtypes.push_back(Quoted(ShortName(tensor.dtype)));
     std::vector<std::string> parts = {Cat("(", absl::StrJoin(dtypes, ", "), ")")};
@@ -179,7 +179,7 @@ class PythonLines {
 
 std::string PythonNumber(double value, int digits) { return NumberText(value, digits, "np.inf", "np.nan"); }
 
-ProgramNames PythonNames(const ProgramModel& model) { return NamesOf(model, kPythonReserved); }
+ProgramNames PythonNames(const ProgramModel& model) { return ChooseNames(model, kPythonReserved); }
 
 WrittenLines WritePythonLines(const ProgramModel& model, const ProgramNames& names) {
   return PythonLines(model, names).Write();

@@ -34,11 +34,11 @@ std::string PythonExpectedText(const ProgramModel& model, size_t output, const s
   const PlanBuffer& buffer = model.plan->buffer(model.plan->outputs[output]);
   const Expectation& expected = model.expected[output];
   std::vector<std::string> samples;
-  for (const double sample : expected.samples) samples.push_back(PythonNumber(sample, DigitsOf(buffer.dtype)));
+  for (const double sample : expected.samples) samples.push_back(PythonNumber(sample, ValueDigits(buffer.dtype)));
   std::vector<std::string> stripes;
   for (const Stripe& stripe : expected.stripes) {
     stripes.push_back(
-        Cat("(", PythonNumber(stripe.sum, SumDigitsOf(buffer.dtype)), ", ", PythonNumber(stripe.tolerance, 4), ")"));
+        Cat("(", PythonNumber(stripe.sum, SumDigits(buffer.dtype)), ", ", PythonNumber(stripe.tolerance, 4), ")"));
   }
   return Cat(name, " = (\n    ", Quoted(buffer.name), ", ", PythonNumber(expected.tolerance.absolute, 9), ", ",
              PythonNumber(expected.tolerance.relative, 9), ", ", expected.not_finite, ",\n    [",

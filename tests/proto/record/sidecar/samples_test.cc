@@ -58,7 +58,7 @@ std::vector<Row> SampleRows(Dialect dialect) {
 std::vector<MetaRecord> SampleRecords(std::string_view suffix) {
   std::vector<MetaRecord> records;
   for (const std::string& path : SampleFiles(suffix)) {
-    for (const std::string& line : LinesOf(ReadFile(path)))
+    for (const std::string& line : SplitLines(ReadFile(path)))
       records.push_back(ParseMetaRecord(*ParseJson(line)).value());
   }
   return records;
@@ -111,7 +111,7 @@ TEST(Samples, RowsFromPreparedTextsAreTheSame) {
 TEST(Samples, EveryJsonLineComesBackByteForByte) {
   for (const std::string& path : SampleFiles(".jsonl")) {
     SCOPED_TRACE(path);
-    for (const std::string& line : LinesOf(ReadFile(path))) {
+    for (const std::string& line : SplitLines(ReadFile(path))) {
       const absl::StatusOr<Json> json = ParseJson(line);
       ASSERT_TRUE(json.ok()) << json.status();
       EXPECT_EQ(ToJson(*json), line);
@@ -123,7 +123,7 @@ TEST(Samples, EveryHelionRecordComesBackByteForByte) {
   for (const std::string& path : SampleFiles(".meta.jsonl")) {
     if (path.find("helion-main") == std::string::npos) continue;
     SCOPED_TRACE(path);
-    for (const std::string& line : LinesOf(ReadFile(path))) {
+    for (const std::string& line : SplitLines(ReadFile(path))) {
       const absl::StatusOr<MetaRecord> meta = ParseMetaRecord(*ParseJson(line));
       ASSERT_TRUE(meta.ok()) << meta.status();
       ASSERT_TRUE(meta->ir_graph.has_value());
@@ -137,7 +137,7 @@ TEST(Samples, EveryPr2750RecordComesBackByteForByte) {
   for (const std::string& path : SampleFiles(".meta.jsonl")) {
     if (path.find("helion-pr2750") == std::string::npos) continue;
     SCOPED_TRACE(path);
-    for (const std::string& line : LinesOf(ReadFile(path))) {
+    for (const std::string& line : SplitLines(ReadFile(path))) {
       const absl::StatusOr<MetaRecord> meta = ParseMetaRecord(*ParseJson(line));
       ASSERT_TRUE(meta.ok()) << meta.status();
       EXPECT_EQ(FormatPr2750Meta(meta->run), line);
@@ -160,7 +160,7 @@ TEST(Samples, EveryIrRecordComesBackByteForByte) {
   for (const MetaRecord& meta : SampleRecords(".meta.jsonl")) runs[meta.run.run_id()] = meta.run;
   for (const std::string& path : SampleFiles(".ir.jsonl")) {
     SCOPED_TRACE(path);
-    for (const std::string& line : LinesOf(ReadFile(path))) {
+    for (const std::string& line : SplitLines(ReadFile(path))) {
       const absl::StatusOr<v1::IrGraph> graph = ParseIrRecord(*ParseJson(line));
       ASSERT_TRUE(graph.ok()) << graph.status();
       ASSERT_EQ(runs.count(graph->run_id()), 1u);

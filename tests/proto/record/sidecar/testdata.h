@@ -12,6 +12,6 @@ std::vector<std::string> SampleFiles(std::string_view suffix);
 std::string ReadFile(const std::string& path);
 
 // Returns the lines of a text without their LF, which the last line may lack.
-std::vector<std::string> LinesOf(std::string_view text);
+std::vector<std::string> SplitLines(std::string_view text);
 
 }  // namespace telemetry::record::sidecar

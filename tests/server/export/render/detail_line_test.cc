@@ -9,14 +9,14 @@
 namespace telemetry::exporter::render {
 namespace {
 
-v1::Attempt AttemptOf(char run) {
+v1::Attempt MakeAttempt(char run) {
   v1::Attempt attempt;
   attempt.set_attempt_id(std::string("\x01\xff") + std::string(14, '\0'));
   attempt.set_run_id(Id64(run));
   return attempt;
 }
 
-v1::Measurement RowOf(const std::string& status) {
+v1::Measurement MakeRow(const std::string& status) {
   v1::Measurement row;
   row.set_seq(17);
   row.set_config_id(0xabc);
@@ -45,7 +45,7 @@ TEST(DetailLine, HoldsAllThatIsKnown) {
   detail.set_worst_absolute_error(0.25);
   detail.set_worst_relative_error(1e-300);
   detail.set_sm_clock_mhz(1980);
-  EXPECT_EQ(FormatDetail(AttemptOf('1'), RowOf("ok"), &detail),
+  EXPECT_EQ(FormatDetail(MakeAttempt('1'), MakeRow("ok"), &detail),
             Head() +
                 "\"status\": \"ok\", \"stage\": \"final\", \"tied_with_best\": true, "
                 "\"samples_ms\": [0.1, 1e-05, 2.0], \"throttled_samples\": 2, \"registers\": 64, "
@@ -55,14 +55,14 @@ TEST(DetailLine, HoldsAllThatIsKnown) {
 }
 
 TEST(DetailLine, AFailureIsSaidAndWhatIsNotKnownIsNull) {
-  v1::Measurement row = RowOf("error");
+  v1::Measurement row = MakeRow("error");
   row.mutable_failure()->set_phase("run");
   row.mutable_failure()->set_error_class("IllegalAddress");
   row.mutable_failure()->set_message("at \"x\"");
   row.mutable_failure()->set_log_sha256(std::string(32, '\xfe'));
   std::string hash;
   for (int i = 0; i < 32; ++i) hash += "fe";
-  EXPECT_EQ(FormatDetail(AttemptOf('1'), row, nullptr),
+  EXPECT_EQ(FormatDetail(MakeAttempt('1'), row, nullptr),
             Head() +
                 R"("status": "error", "stage": null, "tied_with_best": null, "samples_ms": null, )"
                 R"("throttled_samples": null, "registers": null, "spill_bytes": null, "shared_bytes": null, )"

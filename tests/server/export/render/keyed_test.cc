@@ -37,7 +37,7 @@ TEST(Keyed, RowsHaveTheirKeysAllDigitsAndTheirHash) {
                .source_hash = "abc12345"});
   const std::string begin = Id64('1') + "," + record::HexEncode(std::string(16, 'A')) + ",";
   const std::string config =
-      record::FormatConfigId(ConfigIdOf(text)) + ",\"{\"\"num_warps\"\": 4, \"\"pid_type\"\": \"\"flat\"\"}\",";
+      record::FormatConfigId(ComputeConfigId(text)) + ",\"{\"\"num_warps\"\": 4, \"\"pid_type\"\": \"\"flat\"\"}\",";
   EXPECT_EQ(
       MustRenderKeyed(dataset)[Part::kRows],
       "run_id,attempt_id,seq,timestamp_s,generation,status,perf_ms,compile_time_s,config_id,config,source_hash\r\n" +

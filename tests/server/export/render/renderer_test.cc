@@ -25,11 +25,11 @@ std::map<Part, std::string> MustRender(const MemoryDataset& dataset, Layout layo
   return parts.value_or(std::map<Part, std::string>());
 }
 
-std::string IdOf(const char* config_text) { return record::FormatConfigId(ConfigIdOf(config_text)); }
+std::string ConfigIdText(const char* config_text) { return record::FormatConfigId(ComputeConfigId(config_text)); }
 
 v1::RunConfig Listed(const char* config_text, const std::string& keys_json) {
   v1::RunConfig run_config;
-  run_config.set_config_id(ConfigIdOf(config_text));
+  run_config.set_config_id(ComputeConfigId(config_text));
   run_config.set_record_keys_json(keys_json);
   return run_config;
 }
@@ -57,9 +57,9 @@ TEST(Renderer, SourceHashesHaveTheirOwnFile) {
       .Add({.config_text = kFour, .status = "ok", .timestamp_s = 2.25, .perf_ms = 0.5, .source_hash = "abc123"})
       .Add({.config_text = kEight, .status = "error", .timestamp_s = 3, .generation = 2, .source_hash = "def456"});
   EXPECT_EQ(MustRender(dataset)[Part::kSources],
-            "run_id,timestamp_s,config_id,generation,status,source_hash\r\n" +  //
-                Id64('1') + ",2.25," + IdOf(kFour) + ",0,ok,abc123\r\n" +       //
-                Id64('1') + ",3.00," + IdOf(kEight) + ",2,error,def456\r\n");
+            "run_id,timestamp_s,config_id,generation,status,source_hash\r\n" +     //
+                Id64('1') + ",2.25," + ConfigIdText(kFour) + ",0,ok,abc123\r\n" +  //
+                Id64('1') + ",3.00," + ConfigIdText(kEight) + ",2,error,def456\r\n");
 }
 
 TEST(Renderer, ARecordListsItsConfigsInTheOrderOfTheRowsThenById) {
@@ -67,12 +67,12 @@ TEST(Renderer, ARecordListsItsConfigsInTheOrderOfTheRowsThenById) {
   dataset.Run(SoftmaxRun('1'))
       .RunConfig(Listed(kFour, "[\"num_warps\"]"))
       .RunConfig(Listed(kTwo, "[\"num_warps\", \"num_stages\"]"))
-      .Config(ConfigIdOf(kTwo), kTwo)
+      .Config(ComputeConfigId(kTwo), kTwo)
       .Attempt('A')
       .Add({.config_text = kEight})  // tried, and not listed
       .Add({.config_text = kFour});
   EXPECT_THAT(MustRender(dataset)[Part::kMeta],
-              HasSubstr("\"configs\": {\"" + IdOf(kFour) + "\": {\"num_warps\": 4}, \"" + IdOf(kTwo) +
+              HasSubstr("\"configs\": {\"" + ConfigIdText(kFour) + "\": {\"num_warps\": 4}, \"" + ConfigIdText(kTwo) +
                         "\": {\"num_warps\": 2, \"num_stages\": 1}}}\n"));
 }
 
@@ -81,15 +81,16 @@ TEST(Renderer, WhereNoRecordListsConfigsAllOfTheRowsAreListed) {
   dataset.Run(SoftmaxRun('1')).Attempt('A').Add({.config_text = kTwo}).Add({.config_text = kFour});
   dataset.Attempt('B').Add({.config_text = kTwo}).Add({.config_text = kEight});
   EXPECT_THAT(MustRender(dataset)[Part::kMeta],
-              HasSubstr("\"configs\": {\"" + IdOf(kTwo) + "\": {\"num_stages\": 1, \"num_warps\": 2}, \"" +
-                        IdOf(kFour) + "\": {\"num_warps\": 4}, \"" + IdOf(kEight) + "\": {\"num_warps\": 8}}}\n"));
+              HasSubstr("\"configs\": {\"" + ConfigIdText(kTwo) + "\": {\"num_stages\": 1, \"num_warps\": 2}, \"" +
+                        ConfigIdText(kFour) + "\": {\"num_warps\": 4}, \"" + ConfigIdText(kEight) +
+                        "\": {\"num_warps\": 8}}}\n"));
 }
 
 TEST(Renderer, AConfigThatTwoRunsShareStandsInBothRecords) {
   MemoryDataset dataset;
   dataset.Run(SoftmaxRun('1')).Attempt('A').Add({.config_text = kFour});
   dataset.Run(SoftmaxRun('2')).Attempt('A').Add({.config_text = kFour});
-  const std::string listed = "\"configs\": {\"" + IdOf(kFour) + "\": {\"num_warps\": 4}}}\n";
+  const std::string listed = "\"configs\": {\"" + ConfigIdText(kFour) + "\": {\"num_warps\": 4}}}\n";
   const std::string meta = MustRender(dataset)[Part::kMeta];
   const size_t first = meta.find(listed);
   ASSERT_NE(first, std::string::npos);
@@ -115,8 +116,8 @@ TEST(Renderer, SendersThatSayTheSameOfARunHaveOneRecord) {
     const std::string& meta = (*parts)[Part::kMeta];
     EXPECT_EQ(meta.find("kernel_name"), meta.rfind("kernel_name")) << meta;
     if (layout != Layout::kHelion) continue;
-    EXPECT_THAT(meta, HasSubstr("\"configs\": {\"" + IdOf(kFour) + "\": {\"num_warps\": 4}, \"" + IdOf(kEight) +
-                                "\": {\"num_warps\": 8}}}\n"));
+    EXPECT_THAT(meta, HasSubstr("\"configs\": {\"" + ConfigIdText(kFour) + "\": {\"num_warps\": 4}, \"" +
+                                ConfigIdText(kEight) + "\": {\"num_warps\": 8}}}\n"));
   }
 }
 
@@ -253,7 +254,7 @@ TEST(Renderer, RowsOfWhichMoreIsKnownHaveALineOfDetails) {
     EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 3);
   }
   EXPECT_EQ(pieces[0], pieces[1]);
-  EXPECT_THAT(pieces[0], HasSubstr("\"seq\": 2, \"config_id\": \"" + IdOf(kFour) + "\", \"status\": \"ok\""));
+  EXPECT_THAT(pieces[0], HasSubstr("\"seq\": 2, \"config_id\": \"" + ConfigIdText(kFour) + "\", \"status\": \"ok\""));
   EXPECT_THAT(pieces[0], HasSubstr("\"registers\": 40"));
   EXPECT_THAT(pieces[0], HasSubstr("\"failure\": {\"phase\": \"compile\""));
 }

@@ -157,11 +157,11 @@ class RandomRecords {
 
  private:
   uint64_t Below(uint64_t end) { return std::uniform_int_distribution<uint64_t>(0, end - 1)(random_); }
-  char OneOf(const std::string& letters) { return letters[Below(letters.size())]; }
+  char DrawLetter(const std::string& letters) { return letters[Below(letters.size())]; }
 
   v1::Record One() {
-    const char run = OneOf("ab");
-    const char attempt = OneOf("vwxyz");
+    const char run = DrawLetter("ab");
+    const char attempt = DrawLetter("vwxyz");
     const uint64_t config = 1 + Below(12);
     switch (Below(12)) {
       case 0:
@@ -169,7 +169,7 @@ class RandomRecords {
       case 1: {
         v1::Record record = AttemptRecord(attempt, attempt < 'x' ? 'a' : 'b');
         record.mutable_attempt()->set_provisional(attempt != 'z' && Below(2) == 0);
-        if (Below(8) == 0) record.mutable_attempt()->add_supersedes(AttemptId(OneOf("vwxy")));
+        if (Below(8) == 0) record.mutable_attempt()->add_supersedes(AttemptId(DrawLetter("vwxy")));
         return record;
       }
       case 2:

@@ -44,7 +44,7 @@ class DeletionBesideWritersTest : public ::testing::Test {
     return attempts;
   }
 
-  std::string CountOf(const std::string& rows) { return dataset_->Query("SELECT count(*) FROM " + rows); }
+  std::string CountRows(const std::string& rows) { return dataset_->Query("SELECT count(*) FROM " + rows); }
 
   const std::unique_ptr<TestDataset> dataset_ = NewPostgresqlDataset();
 };
@@ -124,21 +124,22 @@ TEST_F(DeletionBesideWritersTest, NothingElseIsLostOrRefusedAndNothingIsLeftBehi
   deleted += DeleteRun(*reader, *deleter, 'a');
   EXPECT_GT(deleted, 0);
 
-  EXPECT_EQ(CountOf("runs"), "1");
-  EXPECT_EQ(CountOf("kernels"), "1");
-  EXPECT_EQ(CountOf("attempts"), absl::StrCat(producers.size()));
-  EXPECT_EQ(CountOf("measurements"), absl::StrCat(producers.size() * kBatches * Producer::kRows));
+  EXPECT_EQ(CountRows("runs"), "1");
+  EXPECT_EQ(CountRows("kernels"), "1");
+  EXPECT_EQ(CountRows("attempts"), absl::StrCat(producers.size()));
+  EXPECT_EQ(CountRows("measurements"), absl::StrCat(producers.size() * kBatches * Producer::kRows));
   for (const char* table :
        {"measurement_details", "ir_graphs", "ir_nodes", "ir_edges", "run_configs", "run_settings"}) {
-    EXPECT_EQ(CountOf(absl::StrCat(table, " AS t WHERE NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.run = t.run)")), "0")
+    EXPECT_EQ(CountRows(absl::StrCat(table, " AS t WHERE NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.run = t.run)")),
+              "0")
         << table;
   }
 
   // Rows that are acknowledged after the deletion are stored.
   for (const auto& producer : producers) EXPECT_TRUE(producer->Send(/*announces=*/true));
-  EXPECT_EQ(CountOf("measurements"),
+  EXPECT_EQ(CountRows("measurements"),
             absl::StrCat(producers.size() * (kBatches * Producer::kRows + 2 * Producer::kRows)));
-  EXPECT_EQ(CountOf("attempts"), absl::StrCat(2 * producers.size()));
+  EXPECT_EQ(CountRows("attempts"), absl::StrCat(2 * producers.size()));
 }
 
 TEST_F(DeletionBesideWritersTest, TwoThatDeleteTheSameCountItOnce) {
@@ -164,8 +165,8 @@ TEST_F(DeletionBesideWritersTest, TwoThatDeleteTheSameCountItOnce) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(deleted, kAttempts);
-  EXPECT_EQ(CountOf("runs"), "0");
-  EXPECT_EQ(CountOf("measurements"), "0");
+  EXPECT_EQ(CountRows("runs"), "0");
+  EXPECT_EQ(CountRows("measurements"), "0");
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace telemetry::storage::sqlite {
 namespace {
 
 // Returns marks any two of which differ in nearly every character of the line.
-AckedMark MarkOf(uint64_t number) {
+AckedMark MakeMark(uint64_t number) {
   return {.dataset_id = std::string(16, static_cast<char>(number % 251)),
           .records = number * 1'234'567'891'234'567,
           .log_salts = ~number * 987'654'321'987'654'321,
@@ -26,10 +26,10 @@ TEST(AckedMark, ALineThatIsBeingOverwrittenIsNoDamage) {
   const std::string path = folder.File("dataset.db");
   absl::StatusOr<AckedMarkFile> file = AckedMarkFile::Open(path);
   ASSERT_TRUE(file.ok()) << file.status();
-  ASSERT_TRUE(file->Store(MarkOf(0)).ok());
+  ASSERT_TRUE(file->Store(MakeMark(0)).ok());
   std::atomic<bool> is_over = false;
   std::thread writer([&] {
-    for (uint64_t number = 1; !is_over; ++number) ASSERT_TRUE(file->Store(MarkOf(number % 9)).ok());
+    for (uint64_t number = 1; !is_over; ++number) ASSERT_TRUE(file->Store(MakeMark(number % 9)).ok());
   });
   for (int i = 0; i < kReads; ++i) {
     const absl::StatusOr<std::optional<AckedMark>> mark = AckedMarkFile::Read(path);

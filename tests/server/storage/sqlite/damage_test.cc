@@ -93,7 +93,7 @@ const Files& KilledAfterACheckpoint() {
   return files;
 }
 
-absl::StatusOr<std::string> ExportOf(const std::string& path) {
+absl::StatusOr<std::string> ExportFile(const std::string& path) {
   absl::StatusOr<std::unique_ptr<StoreReader>> reader = OpenSqliteReader(path);
   if (!reader.ok()) return reader.status();
   v1::ExportRequest request;
@@ -120,12 +120,12 @@ class DamageTest : public testing::Test {
       WriteFiles(sound, folder.database());
       EXPECT_THAT(upkeep::CheckDataset(folder.database())->damage, IsEmpty());
       EXPECT_TRUE(OpenSqliteWriter(folder.database()).ok());
-      exports[&sound] = *ExportOf(folder.database());
+      exports[&sound] = *ExportFile(folder.database());
     }
     const MemoryFolder folder;
     WriteFiles(damaged, folder.database());
     const absl::StatusOr<upkeep::CheckReport> report = upkeep::CheckDataset(folder.database());
-    const absl::StatusOr<std::string> exported = ExportOf(folder.database());
+    const absl::StatusOr<std::string> exported = ExportFile(folder.database());
     EXPECT_EQ(ReadFiles(folder.database()), damaged) << "a check and an export change nothing";
     const bool same = exported.ok() && *exported == exports[&sound];
     const bool said = !report.ok() || !report->damage.empty();
@@ -245,7 +245,7 @@ TEST_F(DamageTest, AnExportOfABadPageIsRefused) {
   Files damaged = Closed();
   for (size_t page = 2; page * 4096 < damaged[""].size(); ++page) damaged[""][page * 4096 - 100] ^= 1;
   WriteFiles(damaged, folder.database());
-  const absl::Status status = ExportOf(folder.database()).status();
+  const absl::Status status = ExportFile(folder.database()).status();
   EXPECT_TRUE(absl::IsDataLoss(status)) << status;
   EXPECT_THAT(std::string(status.message()),
               AllOf(HasSubstr("its checksum does not match"), HasSubstr("restore a backup")));

@@ -22,7 +22,7 @@ struct PowerCutFile {
   std::string* name;
 
   static PowerCutFile& Of(sqlite3_file* file) { return *reinterpret_cast<PowerCutFile*>(file); }
-  static PowerCutVfs& VfsOf(sqlite3_vfs* vfs) { return *static_cast<PowerCutVfs*>(vfs->pAppData); }
+  static PowerCutVfs& GetVfs(sqlite3_vfs* vfs) { return *static_cast<PowerCutVfs*>(vfs->pAppData); }
 
   static int Close(sqlite3_file* file) {
     delete Of(file).name;
@@ -75,13 +75,13 @@ struct PowerCutFile {
 
   static int Open(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, int* out_flags);
   static int Delete(sqlite3_vfs* vfs, const char* name, int /*sync_folder*/) {
-    absl::MutexLock lock(&VfsOf(vfs).mutex_);
-    if (!VfsOf(vfs).Spend()) return SQLITE_IOERR_DELETE;
-    return VfsOf(vfs).disks_.erase(name) == 1 ? SQLITE_OK : SQLITE_IOERR_DELETE_NOENT;
+    absl::MutexLock lock(&GetVfs(vfs).mutex_);
+    if (!GetVfs(vfs).Spend()) return SQLITE_IOERR_DELETE;
+    return GetVfs(vfs).disks_.erase(name) == 1 ? SQLITE_OK : SQLITE_IOERR_DELETE_NOENT;
   }
   static int Access(sqlite3_vfs* vfs, const char* name, int /*flags*/, int* yes) {
-    absl::MutexLock lock(&VfsOf(vfs).mutex_);
-    *yes = VfsOf(vfs).disks_.count(name) == 1 ? 1 : 0;
+    absl::MutexLock lock(&GetVfs(vfs).mutex_);
+    *yes = GetVfs(vfs).disks_.count(name) == 1 ? 1 : 0;
     return SQLITE_OK;
   }
   static int FullPathname(sqlite3_vfs*, const char* name, int size, char* out) {
@@ -117,7 +117,7 @@ constexpr sqlite3_io_methods kMethods = {
 }  // namespace
 
 int PowerCutFile::Open(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, int* out_flags) {
-  auto* opened = new (file) PowerCutFile{.base = {}, .vfs = &VfsOf(vfs), .name = nullptr};
+  auto* opened = new (file) PowerCutFile{.base = {}, .vfs = &GetVfs(vfs), .name = nullptr};
   absl::MutexLock lock(&opened->vfs->mutex_);
   const std::string path = name == nullptr ? "(temporary)" : name;
   if ((flags & SQLITE_OPEN_CREATE) == 0 && opened->vfs->disks_.count(path) == 0) return SQLITE_CANTOPEN;

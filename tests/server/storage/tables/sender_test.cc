@@ -21,21 +21,21 @@ constexpr v1::Reject::Reason kNotYours = v1::Reject::REASON_NOT_YOURS;
 // A dataset with several senders, each with its own producer. The name "" stands for a sender without a name.
 class SenderTest : public ::testing::Test {
  protected:
-  static std::string ProducerOf(const std::string& sender) {
+  static std::string MakeProducerId(const std::string& sender) {
     std::string id = sender;
     id.resize(16, '.');
     return id;
   }
   OpenOutcome Open(const std::string& producer, const std::string& sender, uint64_t epoch = 1) {
     return story_.writer()
-        .OpenProducers({{.producer_id = ProducerOf(producer), .epoch = epoch, .client = "test", .sender = sender}})
+        .OpenProducers({{.producer_id = MakeProducerId(producer), .epoch = epoch, .client = "test", .sender = sender}})
         ->front();
   }
   // Returns the reasons of the refused records.
   std::vector<v1::Reject::Reason> Send(const std::string& sender, const std::vector<v1::Record>& records) {
     const OpenOutcome opened = Open(sender, sender);
     EXPECT_TRUE(opened.status.ok()) << opened.status;
-    ProducerBatch batch = {.producer_id = ProducerOf(sender), .epoch = 1, .first_seq = opened.committed_seq + 1};
+    ProducerBatch batch = {.producer_id = MakeProducerId(sender), .epoch = 1, .first_seq = opened.committed_seq + 1};
     AddRecords(records, &batch);
     const auto outcomes = story_.writer().CommitBatches({batch});
     EXPECT_TRUE(outcomes.ok()) << outcomes.status();
@@ -61,7 +61,7 @@ class SenderTest : public ::testing::Test {
     record.mutable_attempt()->add_supersedes(AttemptId(shorter));
     return record;
   }
-  static v1::Record HashOf(char attempt, uint64_t seq, const std::string& hash) {
+  static v1::Record MakeHashRecord(char attempt, uint64_t seq, const std::string& hash) {
     v1::Record record;
     record.mutable_source_hash()->set_attempt_id(AttemptId(attempt));
     record.mutable_source_hash()->set_seq(seq);
@@ -74,22 +74,19 @@ class SenderTest : public ::testing::Test {
 };
 
 TEST_F(SenderTest, AnAttemptIsContinuedByItsSenderAlone) {
-  const std::vector<v1::Record> mine = {RunRecord('a'),
-                                        Attempt('x', v1::Attempt::STATE_OPEN),
-                                        ConfigRecord(7, "Config(n=1)"),
-                                        Row('x', 1, 0.5),
-                                        HashOf('x', 1, "ab"),
-                                        DetailRecord('x', 1)};
+  const std::vector<v1::Record> mine = {
+      RunRecord('a'),   Attempt('x', v1::Attempt::STATE_OPEN), ConfigRecord(7, "Config(n=1)"),
+      Row('x', 1, 0.5), MakeHashRecord('x', 1, "ab"),          DetailRecord('x', 1)};
   EXPECT_THAT(Send("one", mine), IsEmpty());
   ExpectKeptFrom("two", Attempt('x', v1::Attempt::STATE_ABANDONED));
   ExpectKeptFrom("two", Row('x', 2, 0.25));
-  ExpectKeptFrom("two", HashOf('x', 2, "ab"));
+  ExpectKeptFrom("two", MakeHashRecord('x', 2, "ab"));
   ExpectKeptFrom("two", DetailRecord('x', 2));
   ExpectKeptFrom("", Row('x', 2, 0.25));
   v1::Record seed = Attempt('x', v1::Attempt::STATE_OPEN);
   seed.mutable_attempt()->set_counters_json("{}");
   ExpectKeptFrom("two", seed);
-  EXPECT_THAT(Send("one", {Attempt('x', v1::Attempt::STATE_COMPLETE), Row('x', 2, 0.25), HashOf('x', 2, "cd"),
+  EXPECT_THAT(Send("one", {Attempt('x', v1::Attempt::STATE_COMPLETE), Row('x', 2, 0.25), MakeHashRecord('x', 2, "cd"),
                            DetailRecord('x', 2)}),
               IsEmpty());
   // The row of sender "two" and the row without a sender's name give the same reject.
@@ -98,7 +95,7 @@ TEST_F(SenderTest, AnAttemptIsContinuedByItsSenderAlone) {
 
 TEST_F(SenderTest, TheSameSentByAnotherChangesNothingAndIsFine) {
   const std::vector<v1::Record> records = {RunRecord('a'), Attempt('x', v1::Attempt::STATE_COMPLETE), Row('x', 1, 0.5),
-                                           HashOf('x', 1, "ab"), DetailRecord('x', 1)};
+                                           MakeHashRecord('x', 1, "ab"), DetailRecord('x', 1)};
   EXPECT_THAT(Send("one", records), IsEmpty());
   const std::string before = story_.Export();
   EXPECT_THAT(Send("two", records), IsEmpty());

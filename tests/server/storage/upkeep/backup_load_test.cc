@@ -68,7 +68,7 @@ class BackupLoadTest : public testing::Test {
   }
 
   // Returns the number of rows of each attempt. Checks that the rows are a prefix, in order and without duplicates.
-  static std::vector<uint64_t> RowsOf(const std::string& path) {
+  static std::vector<uint64_t> FindRowBuffer(const std::string& path) {
     const auto reader = sqlite::OpenSqliteReader(path);
     EXPECT_TRUE(reader.ok()) << reader.status();
     std::vector<uint64_t> rows;
@@ -103,7 +103,7 @@ TEST_F(BackupLoadTest, EachBackupHoldsAPrefixOfWhatWasAcknowledged) {
     const absl::Duration took = absl::Now() - begin;
     const uint64_t after = acked_ + 300;  // one more transaction may be stored and not yet acknowledged
     EXPECT_THAT(CheckDataset(copy)->damage, IsEmpty());
-    const std::vector<uint64_t> rows = RowsOf(copy);
+    const std::vector<uint64_t> rows = FindRowBuffer(copy);
     ASSERT_EQ(rows.size(), std::string(kAttempts).size());
     EXPECT_GE(rows[0], before);
     EXPECT_LE(rows[0], after);
@@ -123,7 +123,7 @@ TEST_F(BackupLoadTest, ExportsHoldAPrefixOfEachAttempt) {
   for (int i = 0; i < Backups(); ++i) {
     AwaitMoreRows();
     const uint64_t before = acked_;
-    for (const uint64_t rows : RowsOf(story_.path())) EXPECT_GE(rows, before);
+    for (const uint64_t rows : FindRowBuffer(story_.path())) EXPECT_GE(rows, before);
   }
 }
 

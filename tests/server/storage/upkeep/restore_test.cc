@@ -42,7 +42,7 @@ class RestoreTest : public ::testing::Test {
       std::filesystem::copy_file(story_->path() + suffix, path + suffix);
     return path;
   }
-  static std::string ExportOf(const std::string& path) {
+  static std::string ExportFile(const std::string& path) {
     v1::ExportRequest request;
     request.set_details(true);
     std::string text;
@@ -73,11 +73,11 @@ TEST_F(RestoreTest, TheBackupIsServedAndTheOldFilesAreKept) {
   EXPECT_EQ(report->kept, path + kKept);
   EXPECT_EQ(report->records, 4);
   EXPECT_EQ(report->missing_records, 1);
-  EXPECT_EQ(ExportOf(path), at_backup_);
+  EXPECT_EQ(ExportFile(path), at_backup_);
   EXPECT_TRUE(sqlite::OpenSqliteWriter(path).ok());
   EXPECT_THAT(CheckDataset(path)->damage, IsEmpty());
   EXPECT_EQ(Contents(path + kKept + "-wal"), old_log);
-  EXPECT_THAT(ExportOf(path + kKept), HasSubstr("seq: 3")) << "the replaced dataset can still be read";
+  EXPECT_THAT(ExportFile(path + kKept), HasSubstr("seq: 3")) << "the replaced dataset can still be read";
 }
 
 TEST_F(RestoreTest, ADamagedDatasetIsReplaced) {
@@ -85,7 +85,7 @@ TEST_F(RestoreTest, ADamagedDatasetIsReplaced) {
   std::filesystem::resize_file(path + "-wal", 5000);
   ASSERT_TRUE(absl::IsDataLoss(sqlite::OpenSqliteWriter(path).status()));
   ASSERT_TRUE(RestoreDataset(backup_, path, kNow).ok());
-  EXPECT_EQ(ExportOf(path), at_backup_);
+  EXPECT_EQ(ExportFile(path), at_backup_);
   EXPECT_TRUE(sqlite::OpenSqliteWriter(path).ok());
 }
 
@@ -106,7 +106,7 @@ TEST_F(RestoreTest, NothingIsTouchedForADamagedBackup) {
   std::fstream(backup_, std::ios::in | std::ios::out | std::ios::binary).seekp(9000).put('x');
   EXPECT_TRUE(absl::IsDataLoss(RestoreDataset(backup_, path, kNow).status()));
   EXPECT_FALSE(std::filesystem::exists(path + kKept));
-  EXPECT_THAT(ExportOf(path), HasSubstr("seq: 3"));
+  EXPECT_THAT(ExportFile(path), HasSubstr("seq: 3"));
 }
 
 TEST_F(RestoreTest, NotUnderACollector) {
@@ -117,7 +117,7 @@ TEST_F(RestoreTest, ToAPlaceWhereNothingIs) {
   const absl::StatusOr<RestoreReport> report = RestoreDataset(backup_, folder_.File("new.db"), kNow);
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_EQ(report->kept, "");
-  EXPECT_EQ(ExportOf(folder_.File("new.db")), at_backup_);
+  EXPECT_EQ(ExportFile(folder_.File("new.db")), at_backup_);
 }
 
 // Simulates a restore, or an operator, that stops halfway.

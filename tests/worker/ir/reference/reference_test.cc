@@ -33,7 +33,7 @@ HostArray RandomArray(DType dtype, std::vector<int64_t> sizes, uint64_t seed) {
 }
 
 // Returns the first output of the kernel.
-HostArray OutputOf(const DeviceIr& ir, reference::Tensors tensors, const reference::Options& options = {}) {
+HostArray EvaluateOutput(const DeviceIr& ir, reference::Tensors tensors, const reference::Options& options = {}) {
   const size_t output = tensors.size();
   const absl::Status status = reference::Evaluate(ir, options, &tensors);
   EXPECT_TRUE(status.ok()) << status;
@@ -51,7 +51,7 @@ TEST(ReferenceTest, ReadsArgumentsWhateverTheirStrides) {
   transposed.SetRowMajor({1, 2, 3, 4, 5, 6});
   HostArray repeated = HostArray::Strided(DType::kF32, {2, 3}, {0, 1});
   repeated.data = {10, 20, 30};
-  EXPECT_THAT(OutputOf(ir, {transposed, repeated}).RowMajor(), ElementsAre(21, 42, 63, 24, 45, 66));
+  EXPECT_THAT(EvaluateOutput(ir, {transposed, repeated}).RowMajor(), ElementsAre(21, 42, 63, 24, 45, 66));
 }
 
 TEST(ReferenceTest, GivesTheSoftmaxThatItsDefinitionGives) {
@@ -66,8 +66,8 @@ TEST(ReferenceTest, GivesTheSoftmaxThatItsDefinitionGives) {
     for (int64_t n = 0; n < columns; ++n) expected.push_back(std::exp(x.At({m, n})) / sum);
   }
   const HostArray definition = Array(DType::kF32, {rows, columns}, expected);
-  ExpectNear(definition, OutputOf(ir, {x}), {.relative = 1e-6});
-  ExpectNear(definition, OutputOf(ir, {x}, {.default_block = 4, .rolled_axes = {1}}), {.relative = 1e-6});
+  ExpectNear(definition, EvaluateOutput(ir, {x}), {.relative = 1e-6});
+  ExpectNear(definition, EvaluateOutput(ir, {x}, {.default_block = 4, .rolled_axes = {1}}), {.relative = 1e-6});
 }
 
 TEST(ReferenceTest, GivesTheAttentionThatItsDefinitionGives) {
@@ -91,11 +91,11 @@ TEST(ReferenceTest, GivesTheAttentionThatItsDefinitionGives) {
         for (int64_t d = 0; d < depth; ++d) row[static_cast<size_t>(d)] += std::exp(score) * v.At({b, s, d});
       }
       for (int64_t d = 0; d < depth; ++d)
-        expected.data[expected.OffsetOf({b, m, d})] = row[static_cast<size_t>(d)] / sum;
+        expected.data[expected.ElementOffset({b, m, d})] = row[static_cast<size_t>(d)] / sum;
     }
   }
   for (const int64_t block : {1, 3, 8, 64}) {
-    ExpectNear(expected, OutputOf(ir, {q, k, v}, {.default_block = block}), {.absolute = 1e-6, .relative = 1e-6});
+    ExpectNear(expected, EvaluateOutput(ir, {q, k, v}, {.default_block = block}), {.absolute = 1e-6, .relative = 1e-6});
   }
 }
 
@@ -107,7 +107,7 @@ TEST(ReferenceTest, LetsNoGarbageFromBeyondAnEndIntoAResult) {
     const AxisRef n = t.ReductionAxis(t.SizeOf(x, 1));
     t.Store(out, {m}, t.Sum(t.Load(x, {m, n}) * 2, n));
   });
-  EXPECT_THAT(OutputOf(ir, {Array(DType::kF32, {3, 5}, std::vector<double>(15, 1))}, {.default_block = 2}).data,
+  EXPECT_THAT(EvaluateOutput(ir, {Array(DType::kF32, {3, 5}, std::vector<double>(15, 1))}, {.default_block = 2}).data,
               ElementsAre(10, 10, 10));
 }
 
@@ -119,7 +119,7 @@ TEST(ReferenceTest, ShowsAMaskThatIsMissing) {
       if (node.op == Op::kMaskTo) node.value = std::numeric_limits<double>::quiet_NaN();
     }
   }
-  const HostArray out = OutputOf(ir, {RandomArray(DType::kF32, {3, 5}, 5)});
+  const HostArray out = EvaluateOutput(ir, {RandomArray(DType::kF32, {3, 5}, 5)});
   for (const double value : out.data) EXPECT_TRUE(std::isnan(value));
 }
 
@@ -147,15 +147,15 @@ TEST(ReferenceTest, WrapsIntegers) {
     const AxisRef m = t.Tile(t.SizeOf(x, 0));
     t.Store(out, {m}, t.Load(x, {m}) * 65537 + 1);
   });
-  EXPECT_THAT(OutputOf(ir, {Array(DType::kI32, {3}, {2147483647, 65536, -3})}).data,
+  EXPECT_THAT(EvaluateOutput(ir, {Array(DType::kI32, {3}, {2147483647, 65536, -3})}).data,
               ElementsAre(2147418112, 65537, -196610));
 }
 
 TEST(ReferenceTest, BranchesAndRepeats) {
   const DeviceIr ir = TraceKernel("control", {{"x", DType::kF32, {2}}}, TraceControl, {{"n", DType::kI32}});
   const HostArray x = Array(DType::kF32, {2}, {3, 5});
-  EXPECT_THAT(OutputOf(ir, {x}, {.scalars = {{"n", 3}}}).data, ElementsAre(243, 405));
-  EXPECT_THAT(OutputOf(ir, {x}, {.scalars = {{"n", 0}}}).data, ElementsAre(5, 9));
+  EXPECT_THAT(EvaluateOutput(ir, {x}, {.scalars = {{"n", 3}}}).data, ElementsAre(243, 405));
+  EXPECT_THAT(EvaluateOutput(ir, {x}, {.scalars = {{"n", 0}}}).data, ElementsAre(5, 9));
 }
 
 TEST(ReferenceTest, StopsAWhileLoopWithoutEnd) {
@@ -180,7 +180,7 @@ TEST(ReferenceTest, RefusesAnIndexOutsideItsTensor) {
     t.Store(out, {m}, t.Load(t.Tensor("table"), {t.Load(at, {m})}));
   });
   const HostArray table = Array(DType::kF32, {4}, {10, 11, 12, 13});
-  EXPECT_THAT(OutputOf(ir, {Array(DType::kI32, {3}, {3, 0, 1}), table}).data, ElementsAre(13, 10, 11));
+  EXPECT_THAT(EvaluateOutput(ir, {Array(DType::kI32, {3}, {3, 0, 1}), table}).data, ElementsAre(13, 10, 11));
   reference::Tensors wrong = {Array(DType::kI32, {3}, {3, 4, 1}), table};
   const absl::Status status = reference::Evaluate(ir, {}, &wrong);
   EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
@@ -201,7 +201,7 @@ TEST(ReferenceTest, RefusesArgumentsThatAreNotTheKernels) {
 
 TEST(ReferenceTest, DoesNothingForEmptyTensors) {
   const DeviceIr softmax = TraceKernel("softmax", {{"x", DType::kF32, {0, 5}}}, TraceSoftmax);
-  EXPECT_TRUE(OutputOf(softmax, {HostArray::Dense(DType::kF32, {0, 5})}).data.empty());
+  EXPECT_TRUE(EvaluateOutput(softmax, {HostArray::Dense(DType::kF32, {0, 5})}).data.empty());
   const DeviceIr sum = TraceKernel("sum", {{"x", DType::kF32, {2, 0}}}, [](Trace& t) {
     const TensorRef x = t.Tensor("x");
     const TensorRef out = t.Output("out", {t.SizeOf(x, 0)}, DType::kF32);
@@ -209,7 +209,7 @@ TEST(ReferenceTest, DoesNothingForEmptyTensors) {
     const AxisRef n = t.ReductionAxis(t.SizeOf(x, 1));
     t.Store(out, {m}, t.Sum(t.Load(x, {m, n}), n));
   });
-  EXPECT_THAT(OutputOf(sum, {HostArray::Dense(DType::kF32, {2, 0})}).data, ElementsAre(0, 0));
+  EXPECT_THAT(EvaluateOutput(sum, {HostArray::Dense(DType::kF32, {2, 0})}).data, ElementsAre(0, 0));
 }
 
 // Checks a product of the size that other tests use. It takes about 0.2 s, and only the timeout of the test program
@@ -219,7 +219,7 @@ TEST(ReferenceTest, MultipliesMatricesOfTestSizeInSeconds) {
       TraceKernel("bmm", {{"a", DType::kF16, {1, 512, 512}}, {"b", DType::kF16, {1, 512, 512}}}, TraceBmm);
   const HostArray a = RandomArray(DType::kF16, {1, 512, 512}, 6);
   const HostArray b = RandomArray(DType::kF16, {1, 512, 512}, 7);
-  const HostArray out = OutputOf(ir, {a, b}, {.default_block = 64});
+  const HostArray out = EvaluateOutput(ir, {a, b}, {.default_block = 64});
   double expected = 0;
   for (int64_t k = 0; k < 512; ++k) expected += a.At({0, 511, k}) * b.At({0, k, 3});
   EXPECT_NEAR(out.At({0, 511, 3}), expected, 0x1p-10 * std::abs(expected));

@@ -42,7 +42,7 @@ TEST_F(CompilePoolTest, GivesWhatTheCompilerMade) {
   EXPECT_THAT(results[0].code->binary, HasSubstr("one:"));
   EXPECT_EQ(results[0].log(), "a remark");
   EXPECT_EQ(results[0].seconds, 0.5);
-  EXPECT_EQ(CodeOf(results[1]), StatusCode::kInvalidArgument);
+  EXPECT_EQ(ResultCode(results[1]), StatusCode::kInvalidArgument);
   EXPECT_EQ(results[1].log(), "line 1: refused");
   EXPECT_EQ(pool_->stats().compiled, 1);
   EXPECT_EQ(pool_->stats().refused, 1);
@@ -74,11 +74,11 @@ TEST_F(CompilePoolTest, ACrashCostsOneJobAndIsNamed) {
   for (const char* source : {"before", "crash", "quit", "garbage", "after"}) SubmitSource(source);
   const std::vector<CompileResult> results = Results();
   EXPECT_TRUE(results[0].code.ok());
-  EXPECT_EQ(CodeOf(results[1]), StatusCode::kInternal);
+  EXPECT_EQ(ResultCode(results[1]), StatusCode::kInternal);
   EXPECT_THAT(results[1].log(), AllOf(HasSubstr("SIGSEGV"), HasSubstr("internal compiler error"), HasSubstr("sm_90")));
-  EXPECT_EQ(CodeOf(results[2]), StatusCode::kInternal);
+  EXPECT_EQ(ResultCode(results[2]), StatusCode::kInternal);
   EXPECT_THAT(results[2].log(), HasSubstr("exited with status 7"));
-  EXPECT_EQ(CodeOf(results[3]), StatusCode::kInternal);
+  EXPECT_EQ(ResultCode(results[3]), StatusCode::kInternal);
   EXPECT_TRUE(results[4].code.ok());
   EXPECT_NE(PidIn(results[0].code->binary), PidIn(results[4].code->binary));
   EXPECT_EQ(pool_->stats().crashes, 3);
@@ -87,7 +87,7 @@ TEST_F(CompilePoolTest, ACrashCostsOneJobAndIsNamed) {
 TEST_F(CompilePoolTest, ASourceThatCrashesTheCompilerDoesSoOnce) {
   StartFakes(2);
   for (int i = 0; i < 3; ++i) SubmitSource("crash");
-  for (const CompileResult& result : Results()) EXPECT_EQ(CodeOf(result), StatusCode::kInternal);
+  for (const CompileResult& result : Results()) EXPECT_EQ(ResultCode(result), StatusCode::kInternal);
   EXPECT_EQ(pool_->stats().crashes, 1);
 }
 
@@ -95,7 +95,7 @@ TEST_F(CompilePoolTest, ATimeLimitEndsACompilerAndTheQueueGoesOn) {
   StartFakes(1, absl::Milliseconds(300));
   for (const char* source : {"hang", "after"}) SubmitSource(source);
   const std::vector<CompileResult> results = Results();
-  EXPECT_EQ(CodeOf(results[0]), StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(ResultCode(results[0]), StatusCode::kDeadlineExceeded);
   EXPECT_THAT(results[0].log(), HasSubstr("the time limit of 300ms"));
   EXPECT_GE(results[0].seconds, 0.3);
   EXPECT_EQ(pool_->stats().timeouts, 1);
@@ -130,7 +130,7 @@ TEST_F(CompilePoolTest, WhereNoProcessCanBeStartedJobsSaySo) {
   StartPool({.program = {.path = "/nowhere/compiler"}, .processes = 2});
   for (int i = 0; i < 2; ++i) SubmitSource("one");
   for (const CompileResult& result : Results()) {
-    EXPECT_EQ(CodeOf(result), StatusCode::kUnavailable);
+    EXPECT_EQ(ResultCode(result), StatusCode::kUnavailable);
     EXPECT_THAT(result.log(), HasSubstr("/nowhere/compiler"));
   }
   EXPECT_EQ(pool_->stats().unavailable, 1);
@@ -163,7 +163,7 @@ TEST_F(CompilePoolTest, CancelEndsWhatIsUnderWayAndOnlyThat) {
   const std::vector<CompileResult> results = Results();
   EXPECT_TRUE(results.front().code.ok());
   EXPECT_TRUE(results.back().code.ok());
-  for (size_t i = 1; i + 1 < results.size(); ++i) EXPECT_EQ(CodeOf(results[i]), StatusCode::kCancelled);
+  for (size_t i = 1; i + 1 < results.size(); ++i) EXPECT_EQ(ResultCode(results[i]), StatusCode::kCancelled);
 }
 
 TEST_F(CompilePoolTest, TheEndOfAPoolCancels) {
@@ -175,7 +175,7 @@ TEST_F(CompilePoolTest, TheEndOfAPoolCancels) {
     EXPECT_TRUE(HasNoChildren());
   }
   for (const CompileResult& result : OneResultEach()) {
-    EXPECT_THAT(CodeOf(result), testing::AnyOf(StatusCode::kOk, StatusCode::kInternal, StatusCode::kCancelled));
+    EXPECT_THAT(ResultCode(result), testing::AnyOf(StatusCode::kOk, StatusCode::kInternal, StatusCode::kCancelled));
   }
   EXPECT_EQ(OpenFds(), fds);
 }

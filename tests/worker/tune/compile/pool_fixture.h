@@ -55,6 +55,6 @@ class PoolTest : public testing::Test {
   std::vector<std::vector<CompileResult>> results_;
 };
 
-inline absl::StatusCode CodeOf(const CompileResult& result) { return result.code.status().code(); }
+inline absl::StatusCode ResultCode(const CompileResult& result) { return result.code.status().code(); }
 
 }  // namespace telemetry::worker::tune::compile

@@ -60,7 +60,7 @@ TEST_F(RealCompilersTest, CudaCompiles) {
   EXPECT_THAT(results[0].code.value().binary, StartsWith("\x7f"
                                                          "ELF"));
   EXPECT_GT(results[0].seconds, 0);
-  EXPECT_EQ(CodeOf(results[1]), StatusCode::kInvalidArgument);
+  EXPECT_EQ(ResultCode(results[1]), StatusCode::kInvalidArgument);
   EXPECT_THAT(results[1].log(), HasSubstr("identifier \"unknown\" is undefined"));
 }
 
@@ -74,9 +74,9 @@ TEST_F(RealCompilersTest, OpenClCompiles) {
   const auto device = OpenDevice("opencl:0").value();
   const auto module = device->Load(results[0].code.value()).value();
   EXPECT_TRUE(module->GetFunction("kernel_of_mine").ok());
-  EXPECT_EQ(CodeOf(results[1]), StatusCode::kInvalidArgument);
+  EXPECT_EQ(ResultCode(results[1]), StatusCode::kInvalidArgument);
   EXPECT_THAT(results[1].log(), HasSubstr("unknown"));
-  EXPECT_EQ(CodeOf(results[2]), StatusCode::kNotFound);
+  EXPECT_EQ(ResultCode(results[2]), StatusCode::kNotFound);
 }
 
 TEST_F(RealCompilersTest, AThousandJobsOfFewSources) {
@@ -96,7 +96,7 @@ TEST_F(RealCompilersTest, AnEndlessCompilationIsEnded) {
   if (!HasNvrtc()) GTEST_SKIP() << "no NVRTC";
   StartPool({.processes = 1, .time_limit = absl::Seconds(1)});
   SubmitCuda(kEndlessSource);
-  EXPECT_EQ(CodeOf(Results()[0]), StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(ResultCode(Results()[0]), StatusCode::kDeadlineExceeded);
 }
 
 // For manual runs: TELEMETRY_COMPILE_RATE=200 compiles 200 kernels with one process and with two.

@@ -135,14 +135,14 @@ constexpr char kMakesANaN[] = "out[i] = i == 7 ? (x[i] - x[i]) / (x[i] - x[i]) :
 TEST_F(DebuggedMeasureTest, AFailureNamesTheFirstNaN) {
   for (const DebugLevel level : {DebugLevel::kSave, DebugLevel::kPrint}) {
     StartDebugged(level);
-    const wire::Failure failure = FailureOf(Named(kMakesANaN));
+    const wire::Failure failure = ExpectFailure(Named(kMakesANaN));
     EXPECT_EQ(failure.error_class(), "WrongResult");
     EXPECT_THAT(failure.message(),
                 EndsWith("; the first tensor with a NaN is 'out' (1 of 1000 elements), made by kernel "
                          "'doubled'"));
     EXPECT_THAT(printed_, Contains(StartsWith("[first_nan] the first tensor with a NaN is 'out'")));
     // The next failure contains no NaN of this config.
-    EXPECT_THAT(FailureOf(Named("out[i] = 1.0f;")).message(), Not(HasSubstr("NaN")));
+    EXPECT_THAT(ExpectFailure(Named("out[i] = 1.0f;")).message(), Not(HasSubstr("NaN")));
   }
 }
 
@@ -151,13 +151,13 @@ TEST_F(DebuggedMeasureTest, AFailureNamesAnInputWithANaN) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   std::memcpy(problem.data_sets[0].buffers[0].initial.data(), &nan, sizeof(nan));
   Start(problem, {.debug = {.level = DebugLevel::kSave, .folder = folder_}, .on_debug = [](std::string_view) {}});
-  EXPECT_THAT(FailureOf(Named(kRight)).message(),
+  EXPECT_THAT(ExpectFailure(Named(kRight)).message(),
               EndsWith("the first tensor with a NaN is 'x' (1 of 1000 elements), an input of the program"));
 }
 
 TEST_F(DebuggedMeasureTest, Level0SaysNothingOfIt) {
   Start(DoublingProblem());
-  EXPECT_THAT(FailureOf(Named(kMakesANaN)).message(), Not(HasSubstr("first tensor")));
+  EXPECT_THAT(ExpectFailure(Named(kMakesANaN)).message(), Not(HasSubstr("first tensor")));
   EXPECT_THAT(Files(), IsEmpty());
 }
 

@@ -37,7 +37,7 @@ BoundProblem Bind(const std::string& device, const std::string& name, const std:
   made.device = device::OpenDevice(device).value();
   made.library_kernel = kernels::FindKernel(name).value();
   made.problem = kernels::ParseProblem(*made.library_kernel, arguments).value();
-  runtime::KernelSpec spec = kernels::SpecOf(*made.library_kernel);
+  runtime::KernelSpec spec = kernels::MakeKernelSpec(*made.library_kernel);
   spec.settings = runtime::Settings{.static_shapes = static_shapes};
   made.kernel = Kernel::Create(spec).value();
   for (const uint64_t seed : {1, 2}) {

@@ -96,7 +96,7 @@ wire::Outcome MeasureTest::Measure(const MeasureRequest& request) {
   return *std::move(outcome);
 }
 
-wire::Failure MeasureTest::FailureOf(const MeasureRequest& request) {
+wire::Failure MeasureTest::ExpectFailure(const MeasureRequest& request) {
   const wire::Outcome outcome = Measure(request);
   EXPECT_FALSE(outcome.has_perf_ms()) << "a failed config must have no time";
   EXPECT_TRUE(outcome.has_failure());

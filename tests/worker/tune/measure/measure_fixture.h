@@ -35,8 +35,8 @@ class MeasureTest : public testing::Test {
   wire::Outcome Measure(const std::string& body) { return Measure(RequestFor(body)); }
 
   // Returns the failure of a config that must fail.
-  wire::Failure FailureOf(const MeasureRequest& request);
-  wire::Failure FailureOf(const std::string& body) { return FailureOf(RequestFor(body)); }
+  wire::Failure ExpectFailure(const MeasureRequest& request);
+  wire::Failure ExpectFailure(const std::string& body) { return ExpectFailure(RequestFor(body)); }
 
   void ExpectThatTheNextIsMeasuredRight();
 

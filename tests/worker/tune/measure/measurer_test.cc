@@ -63,15 +63,15 @@ TEST_F(MeasurerTest, SeesWhatIsLeftOut) {
 
 TEST_F(MeasurerTest, DoesNotTakeTheResultsOfTheConfigBefore) {
   ExpectThatTheNextIsMeasuredRight();
-  EXPECT_EQ(FailureOf("if (i < 0) out[i] = 0.0f;").error_class(), "WrongResult");
+  EXPECT_EQ(ExpectFailure("if (i < 0) out[i] = 0.0f;").error_class(), "WrongResult");
 }
 
 TEST_F(MeasurerTest, SeesNaN) {
-  EXPECT_EQ(FailureOf("out[i] = i == 999 ? sqrt(-x[i]) : 2.0f * x[i];").error_class(), "WrongResult");
+  EXPECT_EQ(ExpectFailure("out[i] = i == 999 ? sqrt(-x[i]) : 2.0f * x[i];").error_class(), "WrongResult");
 }
 
 TEST_F(MeasurerTest, SeesWhatIsWrittenBehindAnOutput) {
-  const wire::Failure failure = FailureOf("out[i] = 2.0f * x[i]; if (i == 0) out[1000] = 3.0f;");
+  const wire::Failure failure = ExpectFailure("out[i] = 2.0f * x[i]; if (i == 0) out[1000] = 3.0f;");
   EXPECT_EQ(failure.phase(), "check");
   EXPECT_EQ(failure.error_class(), "OutOfBounds");
   EXPECT_THAT(failure.message(), HasSubstr("beyond 'out': 4 bytes"));
@@ -79,12 +79,12 @@ TEST_F(MeasurerTest, SeesWhatIsWrittenBehindAnOutput) {
 }
 
 TEST_F(MeasurerTest, SeesWhatIsWrittenInFrontOfAnOutput) {
-  EXPECT_EQ(FailureOf("out[i] = 2.0f * x[i]; if (i == 0) out[-1] = 3.0f;").error_class(), "OutOfBounds");
+  EXPECT_EQ(ExpectFailure("out[i] = 2.0f * x[i]; if (i == 0) out[-1] = 3.0f;").error_class(), "OutOfBounds");
   ExpectThatTheNextIsMeasuredRight();
 }
 
 TEST_F(MeasurerTest, SeesAChangedInputAndRestoresIt) {
-  const wire::Failure failure = FailureOf("out[i] = 2.0f * x[i]; if (i == 1) x[999] = 3.0f;");
+  const wire::Failure failure = ExpectFailure("out[i] = 2.0f * x[i]; if (i == 1) x[999] = 3.0f;");
   EXPECT_EQ(failure.error_class(), "InputChanged");
   EXPECT_THAT(failure.message(), HasSubstr("'x'"));
   ExpectThatTheNextIsMeasuredRight();
@@ -92,18 +92,18 @@ TEST_F(MeasurerTest, SeesAChangedInputAndRestoresIt) {
 
 TEST_F(MeasurerTest, ChecksAgainAfterTheLastRun) {
   // The result is right only if no launch ran before.
-  const wire::Failure failure = FailureOf("out[i] = out[i] != out[i] ? 2.0f * x[i] : 0.0f;");
+  const wire::Failure failure = ExpectFailure("out[i] = out[i] != out[i] ? 2.0f * x[i] : 0.0f;");
   EXPECT_EQ(failure.error_class(), "WrongResult");
 }
 
 TEST_F(MeasurerTest, ACrashCostsOneConfig) {
-  const wire::Failure failure = FailureOf("out[(long)i + ((long)1 << 42)] = 2.0f * x[i];");
+  const wire::Failure failure = ExpectFailure("out[(long)i + ((long)1 << 42)] = 2.0f * x[i];");
   EXPECT_EQ(failure.phase(), "run");
   EXPECT_EQ(failure.error_class(), IsCuda() ? "IllegalAddress" : "Crash");
   EXPECT_EQ(failure.code(), IsCuda() ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "SIGSEGV");
   ExpectThatTheNextIsMeasuredRight();
-  FailureOf("out[(long)i + ((long)1 << 42)] = 2.0f * x[i];");
-  FailureOf("out[(long)i + ((long)1 << 42)] = 2.0f * x[i];");
+  ExpectFailure("out[(long)i + ((long)1 << 42)] = 2.0f * x[i];");
+  ExpectFailure("out[(long)i + ((long)1 << 42)] = 2.0f * x[i];");
   ExpectThatTheNextIsMeasuredRight();
 }
 
@@ -113,7 +113,7 @@ TEST_F(MeasurerTest, AnEndlessLoopIsEnded) {
   request.run_limit = absl::Milliseconds(300);
   // OpenCL compiles during the first launch.
   request.load_limit = absl::Seconds(60);
-  const wire::Failure failure = FailureOf(request);
+  const wire::Failure failure = ExpectFailure(request);
   EXPECT_THAT(failure.phase(), AnyOf("run", "launch"));
   EXPECT_EQ(failure.error_class(), "Hang");
   EXPECT_EQ(failure.code(), "DEADLINE_EXCEEDED");
@@ -123,7 +123,7 @@ TEST_F(MeasurerTest, AnEndlessLoopIsEnded) {
 TEST_F(MeasurerTest, TooMuchSharedMemoryIsTold) {
   MeasureRequest request = RequestFor(kRight);
   request.shape.shared_bytes = size_t{1} << 30;
-  const wire::Failure failure = FailureOf(request);
+  const wire::Failure failure = ExpectFailure(request);
   EXPECT_EQ(failure.phase(), "launch");
   EXPECT_THAT(failure.message(), HasSubstr("1073741824 bytes"));
   ExpectThatTheNextIsMeasuredRight();
@@ -132,10 +132,10 @@ TEST_F(MeasurerTest, TooMuchSharedMemoryIsTold) {
 TEST_F(MeasurerTest, CodeThatDoesNotLoadIsTold) {
   MeasureRequest request = RequestFor(kRight);
   request.code = std::make_shared<CompiledCode>(CompiledCode{.binary = "no code"});
-  EXPECT_EQ(FailureOf(request).phase(), "load");
+  EXPECT_EQ(ExpectFailure(request).phase(), "load");
   request = RequestFor(kRight);
   request.function = "another";
-  EXPECT_EQ(FailureOf(request).error_class(), "NotFound");
+  EXPECT_EQ(ExpectFailure(request).error_class(), "NotFound");
   ExpectThatTheNextIsMeasuredRight();
 }
 

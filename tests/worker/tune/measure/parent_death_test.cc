@@ -32,7 +32,7 @@ class WaitingTuner : public MeasureTest {
 };
 
 // Returns the running processes that `parent` has started.
-std::vector<pid_t> ChildrenOf(pid_t parent) {
+std::vector<pid_t> ListChildren(pid_t parent) {
   std::vector<pid_t> children;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     const std::string name = entry.path().filename();
@@ -71,7 +71,7 @@ TEST(ParentDeathTest, EndsTheMeasuringProcesses) {
   ASSERT_EQ(read(ready[0], &byte, 1), 1) << "the tuner did not become ready";
   close(ready[0]);
 
-  const std::vector<pid_t> children = ChildrenOf(tuner);
+  const std::vector<pid_t> children = ListChildren(tuner);
   EXPECT_EQ(children.size(), 2u) << "one active, one on standby";
   ASSERT_EQ(kill(tuner, SIGKILL), 0);
   ASSERT_EQ(waitpid(tuner, nullptr, 0), tuner);

@@ -63,7 +63,7 @@ TEST(ChildProcessTest, Answers) {
 
 TEST(ChildProcessTest, AMessageOverTheLimitIsRefusedAndTheChildGoesOn) {
   const auto child = StartRole("echo").value();
-  const absl::Status status = child->Send(TextOf(std::string(kDefaultMessageLimitBytes, 'x')), kLong);
+  const absl::Status status = child->Send(MakeText(std::string(kDefaultMessageLimitBytes, 'x')), kLong);
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(Message(status), HasSubstr("SharedBytes"));
   EXPECT_EQ(*Ask(child.get(), "one"), "one");
@@ -71,7 +71,7 @@ TEST(ChildProcessTest, AMessageOverTheLimitIsRefusedAndTheChildGoesOn) {
 
 TEST(ChildProcessTest, AfterADeadlineTheAnswerStillComes) {
   const auto child = StartRole("slow").value();
-  ASSERT_EQ(child->Send(TextOf("one"), kLong), absl::OkStatus());
+  ASSERT_EQ(child->Send(MakeText("one"), kLong), absl::OkStatus());
   EXPECT_EQ(Listen(child.get(), absl::Milliseconds(20)).code(), StatusCode::kDeadlineExceeded);
   EXPECT_EQ(*Ask(child.get(), "two"), "two");
 }
@@ -79,9 +79,9 @@ TEST(ChildProcessTest, AfterADeadlineTheAnswerStillComes) {
 TEST(ChildProcessTest, AChildThatTakesNoMessageIsKilledAtTheDeadline) {
   const auto child = StartRole("deaf").value();
   const std::string large(size_t{8} << 20, 'x');
-  EXPECT_EQ(child->Send(TextOf(large), absl::Milliseconds(50)).code(), StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(child->Send(MakeText(large), absl::Milliseconds(50)).code(), StatusCode::kDeadlineExceeded);
   EXPECT_FALSE(child->IsRunning());
-  EXPECT_EQ(child->Send(TextOf("one"), kLong).code(), StatusCode::kUnavailable);
+  EXPECT_EQ(child->Send(MakeText("one"), kLong).code(), StatusCode::kUnavailable);
 }
 
 TEST(ChildProcessTest, ACrashIsNamedWithWhatWasPrinted) {
@@ -194,7 +194,7 @@ TEST(ChildProcessTest, NothingStaysOpen) {
   const int before = OpenFds();
   for (const char* role : {"echo", "crash", "quit", "garbage", "busy"}) {
     const auto child = StartRole(role).value();
-    EXPECT_EQ(child->Send(TextOf("last"), kLong), absl::OkStatus());
+    EXPECT_EQ(child->Send(MakeText("last"), kLong), absl::OkStatus());
     Listen(child.get(), absl::Milliseconds(50)).IgnoreError();
   }
   EXPECT_FALSE(ChildProcess::Start({.program = {.path = "/nowhere"}}).ok());

@@ -168,7 +168,7 @@ absl::StatusOr<std::unique_ptr<ChildProcess>> StartRole(const std::string& role)
 }
 
 absl::StatusOr<std::string> Ask(ChildProcess* child, const std::string& question, absl::Span<const int> fds) {
-  if (absl::Status status = child->Send(TextOf(question), kLong, fds); !status.ok()) return status;
+  if (absl::Status status = child->Send(MakeText(question), kLong, fds); !status.ok()) return status;
   Text answer;
   if (absl::Status status = child->Receive(&answer, kLong); !status.ok()) return status;
   return answer.value();

@@ -18,7 +18,7 @@ using Text = google::protobuf::BytesValue;
 // A timeout that no test should reach.
 inline constexpr absl::Duration kLong = absl::Seconds(60);
 
-inline Text TextOf(const std::string& value) {
+inline Text MakeText(const std::string& value) {
   Text text;
   text.set_value(value);
   return text;

@@ -29,7 +29,7 @@ class FrameTest : public testing::Test {
   }
 
   void Send(const std::string& text, const std::vector<int>& fds = {}) {
-    FrameWriter writer = FrameWriter::Create(TextOf(text), fds, kLimitBytes).value();
+    FrameWriter writer = FrameWriter::Create(MakeText(text), fds, kLimitBytes).value();
     EXPECT_TRUE(writer.Write(near_.get()).value());
   }
 
@@ -95,7 +95,7 @@ TEST_F(FrameTest, DescriptorsStayWithTheirFrame) {
 
 TEST_F(FrameTest, AWriterWaitsForNobody) {
   constexpr size_t kLargeBytes = size_t{4} << 20;
-  FrameWriter writer = FrameWriter::Create(TextOf(std::string(kLargeBytes, 'x')), {}, 2 * kLargeBytes).value();
+  FrameWriter writer = FrameWriter::Create(MakeText(std::string(kLargeBytes, 'x')), {}, 2 * kLargeBytes).value();
   FrameReader reader(2 * kLargeBytes);
   while (!writer.Write(near_.get()).value()) {
     EXPECT_FALSE(reader.Read(far_.get()).value());
@@ -115,7 +115,7 @@ TEST_F(FrameTest, TheEndInsideAFrameIsTheEnd) {
 
 TEST_F(FrameTest, NobodyListens) {
   far_ = OwnedFd();
-  FrameWriter writer = FrameWriter::Create(TextOf("one"), {}, kLimitBytes).value();
+  FrameWriter writer = FrameWriter::Create(MakeText("one"), {}, kLimitBytes).value();
   EXPECT_EQ(writer.Write(near_.get()).status().code(), StatusCode::kUnavailable);
 }
 
@@ -130,7 +130,7 @@ TEST_F(FrameTest, OtherBytesAreNoMessage) {
 }
 
 TEST_F(FrameTest, TheLimitHoldsOnBothSides) {
-  const Text large = TextOf(std::string(kLimitBytes, 'x'));
+  const Text large = MakeText(std::string(kLimitBytes, 'x'));
   EXPECT_EQ(FrameWriter::Create(large, {}, kLimitBytes).status().code(), StatusCode::kInvalidArgument);
   FrameWriter writer = FrameWriter::Create(large, {}, 2 * kLimitBytes).value();
   ASSERT_TRUE(writer.Write(near_.get()).value());

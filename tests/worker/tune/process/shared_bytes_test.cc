@@ -29,9 +29,9 @@ bool AllAre(const SharedBytes& shared, int value) {
 
 TEST(SharedBytesTest, AChildSeesWhatItIsSentAndWritesBack) {
   const auto child = StartRole("increment").value();
-  const SharedBytes shared = SharedBytes::CopyOf("inputs", Bytes(size_t{8} << 20, 7)).value();
+  const SharedBytes shared = SharedBytes::CreateCopy("inputs", Bytes(size_t{8} << 20, 7)).value();
   for (int round = 1; round <= 2; ++round) {
-    ASSERT_EQ(child->Send(TextOf(""), kLong, {shared.fd()}), absl::OkStatus());
+    ASSERT_EQ(child->Send(MakeText(""), kLong, {shared.fd()}), absl::OkStatus());
     Text answer;
     ASSERT_EQ(child->Receive(&answer, kLong), absl::OkStatus());
     EXPECT_TRUE(AllAre(shared, 7 + round));
@@ -69,8 +69,8 @@ TEST(SharedBytesTest, MoreThanThereIsIsRefused) {
 TEST(SharedBytesTest, GoesWithItsOwner) {
   const int before = OpenFds();
   {
-    SharedBytes first = SharedBytes::CopyOf("first", Bytes(100, 1)).value();
-    SharedBytes second = SharedBytes::CopyOf("second", Bytes(200, 2)).value();
+    SharedBytes first = SharedBytes::CreateCopy("first", Bytes(100, 1)).value();
+    SharedBytes second = SharedBytes::CreateCopy("second", Bytes(200, 2)).value();
     first = std::move(second);
     EXPECT_EQ(first.bytes().size(), 200U);
     EXPECT_TRUE(AllAre(first, 2));

@@ -28,9 +28,9 @@ std::vector<std::string> Kernels(std::vector<std::string> few) {
 }
 
 double Slowdown(const std::string& kernel, const LandscapeOptions& options, SearchOptions search_options) {
-  const Landscape landscape(SpaceOf(kernel), options);
+  const Landscape landscape(LibraryConfigSpace(kernel), options);
   const uint64_t clock_seed = search_options.seed;
-  auto search = MakeSearch(SpaceOf(kernel), std::move(search_options));
+  auto search = MakeSearch(LibraryConfigSpace(kernel), std::move(search_options));
   EXPECT_TRUE(search.ok()) << search.status();
   return RunSearch(search->get(), landscape, clock_seed).slowdown;
 }

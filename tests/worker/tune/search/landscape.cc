@@ -22,7 +22,7 @@ bool IsSize(const Dimension& dimension) {
 }
 
 // Draws a point within a few steps of the default, like the optimum of most kernels.
-Point OptimumOf(const PointSpace& space, Random* random) {
+Point DrawOptimum(const PointSpace& space, Random* random) {
   for (;;) {
     Point point = space.Default();
     for (size_t i = 0; i < point.size(); ++i) {
@@ -41,8 +41,8 @@ Point OptimumOf(const PointSpace& space, Random* random) {
 
 Landscape::Landscape(const codegen::ConfigSpace& space, LandscapeOptions options) : space_(space), options_(options) {
   Random random(options_.seed);
-  optimum_ = OptimumOf(space_, &random);
-  second_optimum_ = OptimumOf(space_, &random);
+  optimum_ = DrawOptimum(space_, &random);
+  second_optimum_ = DrawOptimum(space_, &random);
   divide_ = random.Index(optimum_.size());
   for (size_t i = 0; i < space_.dimensions().size(); ++i) {
     const Dimension& dimension = space_.dimensions()[i];

@@ -14,8 +14,8 @@ namespace {
 using codegen::Config;
 using testing::HasSubstr;
 
-std::string ErrorOf(SearchOptions options) {
-  const absl::Status status = MakeSearch(SpaceOf("softmax"), std::move(options)).status();
+std::string SearchError(SearchOptions options) {
+  const absl::Status status = MakeSearch(LibraryConfigSpace("softmax"), std::move(options)).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   return std::string(status.message());
 }
@@ -25,8 +25,9 @@ Config WithWarps(int warps) { return *Config::Parse("Config(num_warps=" + std::t
 TEST(MakeSearchTest, NamesAlgorithmsAsHelionDoes) {
   std::vector<std::string> names;
   for (const std::string_view algorithm : SearchAlgorithmNames()) {
-    auto search = MakeSearch(SpaceOf("softmax"),
-                             {.algorithm = std::string(algorithm), .finite_configs = {SpaceOf("softmax").Default()}});
+    auto search =
+        MakeSearch(LibraryConfigSpace("softmax"),
+                   {.algorithm = std::string(algorithm), .finite_configs = {LibraryConfigSpace("softmax").Default()}});
     ASSERT_TRUE(search.ok()) << search.status();
     names.push_back((*search)->name());
   }
@@ -35,35 +36,35 @@ TEST(MakeSearchTest, NamesAlgorithmsAsHelionDoes) {
 }
 
 TEST(MakeSearchTest, ChoosesForWhoDoesNot) {
-  EXPECT_EQ((*MakeSearch(SpaceOf("softmax"), {}))->name(), "SurrogateSearch");
-  EXPECT_EQ((*MakeSearch(SpaceOf("softmax"), {.finite_configs = {WithWarps(1)}}))->name(), "FiniteSearch");
+  EXPECT_EQ((*MakeSearch(LibraryConfigSpace("softmax"), {}))->name(), "SurrogateSearch");
+  EXPECT_EQ((*MakeSearch(LibraryConfigSpace("softmax"), {.finite_configs = {WithWarps(1)}}))->name(), "FiniteSearch");
 }
 
 TEST(MakeSearchTest, SaysWhatIsWrong) {
-  EXPECT_THAT(ErrorOf({.algorithm = "annealing"}),
+  EXPECT_THAT(SearchError({.algorithm = "annealing"}),
               HasSubstr("choose one of finite, random, pattern, differential_evolution, surrogate"));
-  EXPECT_THAT(ErrorOf({.max_generations = 0}), HasSubstr("max_generations=0"));
-  EXPECT_THAT(ErrorOf({.max_configs = -1}), HasSubstr("max_configs=-1"));
-  EXPECT_THAT(ErrorOf({.algorithm = "finite"}), HasSubstr("pass at least one"));
-  EXPECT_THAT(ErrorOf({.finite_configs = {WithWarps(3), WithWarps(5)}}), HasSubstr("none of the 2 configs"));
+  EXPECT_THAT(SearchError({.max_generations = 0}), HasSubstr("max_generations=0"));
+  EXPECT_THAT(SearchError({.max_configs = -1}), HasSubstr("max_configs=-1"));
+  EXPECT_THAT(SearchError({.algorithm = "finite"}), HasSubstr("pass at least one"));
+  EXPECT_THAT(SearchError({.finite_configs = {WithWarps(3), WithWarps(5)}}), HasSubstr("none of the 2 configs"));
 }
 
 TEST(MakeSearchTest, FiniteTriesItsConfigsInOrderAndNothingElse) {
   auto search =
-      MakeSearch(SpaceOf("softmax"),
+      MakeSearch(LibraryConfigSpace("softmax"),
                  {.effort = Effort::kNone, .finite_configs = {WithWarps(8), WithWarps(3), WithWarps(2), WithWarps(8)}});
   ASSERT_TRUE(search.ok()) << search.status();
   const std::vector<Config> all = (*search)->Propose();
   ASSERT_EQ(all.size(), 2u);
-  EXPECT_EQ(all[0], *SpaceOf("softmax").Normalize(WithWarps(8)));
-  EXPECT_EQ(all[1], *SpaceOf("softmax").Normalize(WithWarps(2)));
+  EXPECT_EQ(all[0], *LibraryConfigSpace("softmax").Normalize(WithWarps(8)));
+  EXPECT_EQ(all[1], *LibraryConfigSpace("softmax").Normalize(WithWarps(2)));
   EXPECT_THAT((*search)->warnings(), testing::ElementsAre(HasSubstr("num_warps=3")));
   EXPECT_TRUE((*search)->Propose().empty());
 }
 
 TEST(MakeSearchTest, NoEffortTriesTheDefaultAndTheStartingPoints) {
   for (const std::string algorithm : {"", "random", "surrogate"}) {
-    auto search = MakeSearch(SpaceOf("softmax"),
+    auto search = MakeSearch(LibraryConfigSpace("softmax"),
                              {.algorithm = algorithm, .effort = Effort::kNone, .starting_points = {WithWarps(8)}});
     ASSERT_TRUE(search.ok()) << search.status();
     EXPECT_EQ((*search)->Propose().size(), 2u);

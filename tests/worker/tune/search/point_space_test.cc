@@ -42,9 +42,9 @@ TEST(DimensionTest, NumbersTheValuesOfEveryParameter) {
       EXPECT_EQ(dimension.ValueAt(dimension.default_ordinal()), parameter.default_value);
       for (int64_t i = 0; i < dimension.count(); ++i) {
         EXPECT_TRUE(codegen::Allows(parameter, dimension.ValueAt(i)));
-        EXPECT_EQ(dimension.OrdinalOf(dimension.ValueAt(i)), i);
+        EXPECT_EQ(dimension.FindOrdinal(dimension.ValueAt(i)), i);
       }
-      EXPECT_EQ(dimension.OrdinalOf(Json::String("no such value")), std::nullopt);
+      EXPECT_EQ(dimension.FindOrdinal(Json::String("no such value")), std::nullopt);
     }
   }
 }
@@ -64,9 +64,9 @@ TEST(DimensionTest, EveryValueIsReachedByStepsThatLeadBack) {
     for (std::vector<int64_t> from = {dimension.default_ordinal()}; !from.empty();) {
       const int64_t ordinal = from.back();
       from.pop_back();
-      for (const int64_t next : dimension.NeighboursOf(ordinal)) {
+      for (const int64_t next : dimension.FindNeighbours(ordinal)) {
         EXPECT_NE(next, ordinal);
-        EXPECT_THAT(dimension.NeighboursOf(next), testing::Contains(ordinal)) << parameter.key;
+        EXPECT_THAT(dimension.FindNeighbours(next), testing::Contains(ordinal)) << parameter.key;
         if (reached.insert(next).second) from.push_back(next);
       }
     }
@@ -118,8 +118,8 @@ TEST(SamplerTest, DrawsTilesThatThreadsCanHold) {
     std::vector<double> drawn;
     std::vector<double> uniform;
     for (int i = 0; i < 200; ++i) {
-      drawn.push_back(Implausibility(TileShapeOf(points, sampler.Plausible())));
-      uniform.push_back(Implausibility(TileShapeOf(points, sampler.Uniform())));
+      drawn.push_back(Implausibility(ComputeTileShape(points, sampler.Plausible())));
+      uniform.push_back(Implausibility(ComputeTileShape(points, sampler.Uniform())));
     }
     std::sort(drawn.begin(), drawn.end());
     std::sort(uniform.begin(), uniform.end());
@@ -129,7 +129,7 @@ TEST(SamplerTest, DrawsTilesThatThreadsCanHold) {
 }
 
 TEST(SamplerTest, StaysNearAndMixesWhatItIsGiven) {
-  const PointSpace points(SpaceOf("attention"));
+  const PointSpace points(LibraryConfigSpace("attention"));
   Random random(kSeed);
   Sampler sampler(&points, &random);
   for (int i = 0; i < 100; ++i) {

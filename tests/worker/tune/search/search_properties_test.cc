@@ -53,7 +53,7 @@ std::vector<Trial> AllFail(const std::vector<Config>& configs) {
   return trials;
 }
 
-std::vector<std::string> TextOf(const Generations& generations) {
+std::vector<std::string> ConfigTexts(const Generations& generations) {
   std::vector<std::string> lines;
   for (const std::vector<Config>& generation : generations) {
     for (const Config& config : generation) lines.push_back(config.ToString());
@@ -62,7 +62,7 @@ std::vector<std::string> TextOf(const Generations& generations) {
   return lines;
 }
 
-size_t CountOf(const Generations& generations) {
+size_t CountConfigs(const Generations& generations) {
   size_t count = 0;
   for (const std::vector<Config>& generation : generations) count += generation.size();
   return count;
@@ -83,8 +83,8 @@ TEST_P(SearchPropertiesTest, ProposesNormalisedConfigsOnceWithinItsLimits) {
     const auto search = Search(space, {.algorithm = algorithm(), .seed = 3, .max_generations = 6, .max_configs = 77});
     const Generations generations = RunToTheEnd(search.get(), MeasuredOn(landscape));
     EXPECT_LE(generations.size(), 6u);
-    EXPECT_LE(CountOf(generations), 77u);
-    EXPECT_GE(CountOf(generations), 60u);
+    EXPECT_LE(CountConfigs(generations), 77u);
+    EXPECT_GE(CountConfigs(generations), 60u);
     EXPECT_EQ(generations.front().front(), space.Default());
     std::set<std::string> seen;
     for (const std::vector<Config>& generation : generations) {
@@ -99,24 +99,24 @@ TEST_P(SearchPropertiesTest, ProposesNormalisedConfigsOnceWithinItsLimits) {
 }
 
 TEST_P(SearchPropertiesTest, RepeatsItselfForASeedAndTheSameResults) {
-  const ConfigSpace& space = SpaceOf("matmul");
+  const ConfigSpace& space = LibraryConfigSpace("matmul");
   const Landscape landscape(space, {.seed = 2});
   std::set<std::vector<std::string>> different;
   for (const uint64_t seed : {0, 1, 2, 3}) {
     const SearchOptions options = {.algorithm = algorithm(), .seed = seed, .max_configs = 90};
     const auto once = RunToTheEnd(Search(space, options).get(), MeasuredOn(landscape));
     const auto again = RunToTheEnd(Search(space, options).get(), MeasuredOn(landscape));
-    EXPECT_EQ(TextOf(once), TextOf(again));
-    different.insert(TextOf(once));
+    EXPECT_EQ(ConfigTexts(once), ConfigTexts(again));
+    different.insert(ConfigTexts(once));
   }
   EXPECT_EQ(different.size(), 4u) << "seeds that make no difference";
 }
 
 TEST_P(SearchPropertiesTest, EndsWhereEveryConfigFails) {
-  const auto search = Search(SpaceOf("matmul"), {.algorithm = algorithm(), .effort = Effort::kQuick});
+  const auto search = Search(LibraryConfigSpace("matmul"), {.algorithm = algorithm(), .effort = Effort::kQuick});
   const Generations generations = RunToTheEnd(search.get(), AllFail);
-  EXPECT_GE(CountOf(generations), 100u) << "gave up early: something might have run";
-  EXPECT_LE(CountOf(generations), 200u);
+  EXPECT_GE(CountConfigs(generations), 100u) << "gave up early: something might have run";
+  EXPECT_LE(CountConfigs(generations), 200u);
 }
 
 TEST_P(SearchPropertiesTest, TriesAllOfATinySpaceAndEnds) {
@@ -126,12 +126,12 @@ TEST_P(SearchPropertiesTest, TriesAllOfATinySpaceAndEnds) {
   for (const bool fails : {false, true}) {
     const auto search = Search(space, {.algorithm = algorithm(), .max_generations = 1000, .max_configs = 10000});
     const Generations generations = RunToTheEnd(search.get(), fails ? Answer(AllFail) : MeasuredOn(landscape));
-    EXPECT_EQ(CountOf(generations), size);
+    EXPECT_EQ(CountConfigs(generations), size);
   }
 }
 
 TEST_P(SearchPropertiesTest, BeginsWithTheDefaultAndTheStartingPoints) {
-  const ConfigSpace& space = SpaceOf("softmax");
+  const ConfigSpace& space = LibraryConfigSpace("softmax");
   const auto search =
       Search(space, {.algorithm = algorithm(),
                      .starting_points = {*Config::Parse("Config(num_warps=8)"), *Config::Parse("Config(num_warps=5)"),
@@ -145,7 +145,7 @@ TEST_P(SearchPropertiesTest, BeginsWithTheDefaultAndTheStartingPoints) {
 }
 
 TEST_P(SearchPropertiesTest, ProposesOneConfigOfThoseThatMakeTheSame) {
-  const ConfigSpace& space = SpaceOf("add");
+  const ConfigSpace& space = LibraryConfigSpace("add");
   const auto warps_of = [](const Config& config) -> absl::StatusOr<std::string> {
     const std::string warps = config.json().Find("num_warps")->text;
     if (warps == "32") return absl::ResourceExhaustedError("too many");
@@ -153,19 +153,19 @@ TEST_P(SearchPropertiesTest, ProposesOneConfigOfThoseThatMakeTheSame) {
   };
   const auto search = Search(space, {.algorithm = algorithm(), .max_generations = 50, .fingerprint = warps_of});
   const Generations generations = RunToTheEnd(search.get(), MeasuredOn(Landscape(space, {})));
-  EXPECT_EQ(CountOf(generations), 5u) << "1, 2, 4, 8 and 16 warps";
+  EXPECT_EQ(CountConfigs(generations), 5u) << "1, 2, 4, 8 and 16 warps";
 }
 
 TEST_P(SearchPropertiesTest, EndsWhereNothingCanBeMade) {
-  const auto search =
-      Search(SpaceOf("matmul"), {.algorithm = algorithm(), .fingerprint = [](const Config&) {
-                                   return absl::StatusOr<std::string>(absl::ResourceExhaustedError("too large"));
-                                 }});
+  const auto search = Search(LibraryConfigSpace("matmul"),
+                             {.algorithm = algorithm(), .fingerprint = [](const Config&) {
+                                return absl::StatusOr<std::string>(absl::ResourceExhaustedError("too large"));
+                              }});
   EXPECT_TRUE(search->Propose().empty());
 }
 
 TEST_P(SearchPropertiesTest, TakesTimesThatAreNoneAndTrialsThatAreMissing) {
-  const ConfigSpace& space = SpaceOf("softmax");
+  const ConfigSpace& space = LibraryConfigSpace("softmax");
   const auto search = Search(space, {.algorithm = algorithm(), .max_configs = 100});
   const Generations generations = RunToTheEnd(search.get(), [](const std::vector<Config>& configs) {
     const std::vector<double> odd_ms = {0, -1, INFINITY, NAN, 1e-300, 1e300, 1};
@@ -175,7 +175,7 @@ TEST_P(SearchPropertiesTest, TakesTimesThatAreNoneAndTrialsThatAreMissing) {
     }
     return trials;
   });
-  EXPECT_EQ(CountOf(generations), 100u);
+  EXPECT_EQ(CountConfigs(generations), 100u);
 }
 
 }  // namespace

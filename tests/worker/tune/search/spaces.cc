@@ -28,7 +28,7 @@ const std::vector<NamedSpace>& LibrarySpaces() {
   return *spaces;
 }
 
-const codegen::ConfigSpace& SpaceOf(const std::string& kernel) {
+const codegen::ConfigSpace& LibraryConfigSpace(const std::string& kernel) {
   for (const NamedSpace& named : LibrarySpaces()) {
     if (named.name == kernel) return named.space;
   }

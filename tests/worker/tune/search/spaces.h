@@ -16,7 +16,7 @@ struct NamedSpace {
 // Returns the config spaces of all library kernels at their default sizes.
 const std::vector<NamedSpace>& LibrarySpaces();
 // Returns the config space of the library kernel with this name.
-const codegen::ConfigSpace& SpaceOf(const std::string& kernel);
+const codegen::ConfigSpace& LibraryConfigSpace(const std::string& kernel);
 // Returns a config space that is small enough to try every config.
 const codegen::ConfigSpace& TinySpace();
 

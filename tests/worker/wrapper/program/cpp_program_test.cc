@@ -36,14 +36,14 @@ class OpenClProgramTest : public ::testing::Test {
     return Shell(folder_, "./" + name + " " + flags);
   }
 
-  std::string ProgramOf(const Plan& plan) {
+  std::string MakeProgram(const Plan& plan) {
     const absl::StatusOr<std::string> text = CppProgram(plan, {.target = OpenClTarget()});
     EXPECT_TRUE(text.ok()) << text.status();
     return text.value_or("");
   }
 
   void ExpectRight(const Plan& plan, const std::string& flags = "--no-time") {
-    const ShellOutcome run = Compiled(plan, ProgramOf(plan), flags);
+    const ShellOutcome run = Compiled(plan, MakeProgram(plan), flags);
     EXPECT_EQ(run.exit_status, 0) << plan.name << "\n" << run.output;
     EXPECT_THAT(run.output, HasSubstr("the results are right\n"));
     if (flags.empty()) {
@@ -62,7 +62,7 @@ TEST_F(OpenClProgramTest, NormedLoss) { ExpectRight(FivePlans()[4]); }
 
 // Checks that a wrong value in the expectation is reported with its position.
 TEST_F(OpenClProgramTest, WrongResultsAreFound) {
-  std::string text = ProgramOf(FivePlans()[0]);
+  std::string text = MakeProgram(FivePlans()[0]);
   const size_t samples = text.find("{", text.find("\n    {", text.find("const Expected expected_mean = {")));
   ASSERT_NE(samples, std::string::npos);
   text.insert(samples + 1, "4");
@@ -75,7 +75,7 @@ TEST_F(OpenClProgramTest, WrongResultsAreFound) {
 
 TEST_F(OpenClProgramTest, AnElementBetweenTheSamplesIsFound) {
   const Plan plan = FivePlans()[3];
-  std::string text = ProgramOf(plan);
+  std::string text = MakeProgram(plan);
   // Changes element 2, which is not a sample: samples are elements 0, 4, 8, ...
   const std::string line = "  CheckOutput(out, expected_out);\n";
   const size_t check = text.find(line);
@@ -87,7 +87,7 @@ TEST_F(OpenClProgramTest, AnElementBetweenTheSamplesIsFound) {
 }
 
 TEST_F(OpenClProgramTest, AKernelThatDoesNotCompileIsReported) {
-  std::string text = ProgramOf(FivePlans()[0]);
+  std::string text = MakeProgram(FivePlans()[0]);
   text.replace(text.find("__kernel", text.find("layer_norm_source[]")), 8, "__kernal");
   const ShellOutcome run = Compiled(FivePlans()[0], text, "");
   EXPECT_EQ(run.exit_status, 2) << run.output;
@@ -114,7 +114,7 @@ TEST_F(OpenClProgramTest, ViewsOfViewsAndKernelsOfTwoLayouts) {
   b.Output(b.Call("softmax", {turned})[0]);
   b.Release(made);
   const Plan plan = *b.Finish();
-  const std::string text = ProgramOf(plan);
+  const std::string text = MakeProgram(plan);
   EXPECT_THAT(text, HasSubstr("const Buffer lowest = View(made, 4096, 1024);"));
   EXPECT_THAT(text, HasSubstr("Launch(\"softmax_strided_1\", softmax_strided_1, "));
   ExpectRight(plan, "");
@@ -169,7 +169,7 @@ TEST(CppProgramTest, CodeIsTheOneThatIsTuned) {
   const auto device = device::OpenDevice("opencl:0");
   ASSERT_TRUE(device.ok()) << device.status();
   const Plan plan = *StridedSoftmaxPlan();
-  runtime::KernelSpec spec = kernels::SpecOf(*plan.kernels[0].library);
+  runtime::KernelSpec spec = kernels::MakeKernelSpec(*plan.kernels[0].library);
   const auto kernel = runtime::Kernel::Create(std::move(spec));
   ASSERT_TRUE(kernel.ok()) << kernel.status();
   const runtime::Tensor x = *runtime::ToDevice(*device, ir::HostArray::Strided(DType::kF16, {64, 64}, {1, 64}));

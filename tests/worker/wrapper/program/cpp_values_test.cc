@@ -43,7 +43,7 @@ void PrintBytes(const std::vector<unsigned char>& bytes) {
 }
 )";
 
-std::string OutputOf(const std::string& main) {
+std::string CompileAndRun(const std::string& main) {
   const TestFolder folder;
   const std::string text = std::string(kHead) + std::string(RuntimeText("values.cpp")) + kDevice +
                            std::string(RuntimeText("check.cpp")) + "int main() {\n" + main + "}\n";
@@ -68,7 +68,7 @@ TEST(CppValuesTest, DrawsTheLibrarysBits) {
     main +=
         std::string("  Input(") + word + ", 1000, " + std::to_string(range.low) + ", 3);\n  PrintBytes(uploaded);\n";
   }
-  EXPECT_EQ(OutputOf(main), expected);
+  EXPECT_EQ(CompileAndRun(main), expected);
 }
 
 // Checks numbers of every magnitude, including those halfway between two neighbours.
@@ -103,11 +103,11 @@ TEST(CppValuesTest, RoundsAsTheLibraryDoes) {
     std::printf("%d\n", others);
   }
 )";
-  EXPECT_EQ(OutputOf(main), expected + "0\n0\n");
+  EXPECT_EQ(CompileAndRun(main), expected + "0\n0\n");
 }
 
 TEST(CppValuesTest, ReadsWhatLiesWithGaps) {
-  EXPECT_EQ(OutputOf(R"(
+  EXPECT_EQ(CompileAndRun(R"(
   Upload({I32}, Encode(I32, {0, 1, 2, 3, 4, 5, 6}));
   for (const double value : ValuesOf({{I32}, {{2, 3}, {1, 2}}})) std::printf("%g ", value);
   for (const double value : ValuesOf({{I32}, {{}, {}}})) std::printf("scalar %g ", value);

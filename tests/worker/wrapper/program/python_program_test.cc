@@ -53,7 +53,7 @@ TEST_F(PythonProgramTest, ChecksAsTheProgramsInCppDo) {
   const std::string right = "values = np.arange(4096.0).reshape(64, 64)\n";
   std::vector<double> values;
   for (int i = 0; i < 4096; ++i) values.push_back(i);
-  const Expectation expected = ExpectationOf(values, {.absolute = 0.01});
+  const Expectation expected = MakeExpectation(values, {.absolute = 0.01});
   std::string check = "check_values('out', values, 0.01, 0, 0, [";
   for (const double sample : expected.samples) check += NumberText(sample, 0, "", "") + ", ";
   check += "], " + std::to_string(expected.stripe_length) + ", [";

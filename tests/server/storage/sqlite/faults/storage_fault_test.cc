@@ -105,7 +105,7 @@ size_t WriteUntilTheFault(const std::string& path) {
   return Batches().size();
 }
 
-absl::StatusOr<std::string> ExportOf(const std::string& path, const std::string& vfs) {
+absl::StatusOr<std::string> ExportFile(const std::string& path, const std::string& vfs) {
   absl::StatusOr<std::unique_ptr<StoreReader>> reader = OpenSqliteReader(path, {.vfs = vfs});
   if (!reader.ok()) return reader.status();
   v1::ExportRequest request;
@@ -135,7 +135,7 @@ std::string Inspect(const std::string& path, size_t acked) {
   const absl::StatusOr<upkeep::CheckReport> report = upkeep::CheckDataset(path);
   if (!report.ok() || !report->damage.empty())
     return absl::StrCat("damaged: ", report.ok() ? upkeep::FormatReport(*report) : report.status().ToString());
-  const absl::StatusOr<std::string> exported = ExportOf(path, "");
+  const absl::StatusOr<std::string> exported = ExportFile(path, "");
   if (!exported.ok()) return exported.status().ToString();
   return *exported == ExportAfter(stored) ? "" : absl::StrCat("not the dataset of ", stored, " batches: ", *exported);
 }
@@ -169,7 +169,7 @@ class StorageFaultTest : public testing::Test {
     int errors = 0;
     for (int64_t n = 1;; n += stride) {
       FaultPoints::Arm(kind, n, code, /*repeats=*/false);
-      const absl::StatusOr<std::string> exported = ExportOf(folder.database(), kVfs);
+      const absl::StatusOr<std::string> exported = ExportFile(folder.database(), kVfs);
       if (!FaultPoints::Disarm()) break;
       errors += exported.ok() ? 0 : 1;
       if (exported.ok()) {
@@ -225,9 +225,9 @@ class RetentionFaultTest : public testing::Test {
   void Sweep(Kind kind, int code, bool repeats, int64_t stride) {
     const Folder unharmed;
     WriteOldAndNew(unharmed.database());
-    const std::string before = ExportOf(unharmed.database(), "").value_or("");
+    const std::string before = ExportFile(unharmed.database(), "").value_or("");
     ASSERT_TRUE(RemoveUntilTheFault(unharmed.database()));
-    const std::string after = ExportOf(unharmed.database(), "").value_or("");
+    const std::string after = ExportFile(unharmed.database(), "").value_or("");
     ASSERT_NE(before, after);
     int64_t places = 0;
     for (int64_t n = 1;; n += stride) {
@@ -238,7 +238,7 @@ class RetentionFaultTest : public testing::Test {
       const bool reached = FaultPoints::Disarm();
       const absl::StatusOr<upkeep::CheckReport> report = upkeep::CheckDataset(folder.database());
       ASSERT_TRUE(report.ok() && report->damage.empty()) << "place " << n;
-      const absl::StatusOr<std::string> exported = ExportOf(folder.database(), "");
+      const absl::StatusOr<std::string> exported = ExportFile(folder.database(), "");
       ASSERT_TRUE(exported.ok()) << "place " << n << ": " << exported.status();
       ASSERT_TRUE(*exported == after || (!removed && *exported == before)) << "place " << n << ": " << *exported;
       if (!reached) break;
