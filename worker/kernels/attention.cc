@@ -95,7 +95,7 @@ Outputs Reference(const Case& c) {
 
 // Returns the tolerance. The weights are rounded to the dtype before the second product: an error of half a unit for
 // each, of weights that sum to 1, times values of magnitude 2.
-ir::Tolerance AttentionTolerance(const Problem& /*problem*/, DType output) {
+ir::Tolerance ToleranceOf(const Problem& /*problem*/, DType output) {
   const ir::Tolerance rounded = Rounded(output, 1e-5);
   return {.absolute = output == DType::kF32 ? rounded.absolute : rounded.relative, .relative = rounded.relative};
 }
@@ -120,7 +120,7 @@ const LibraryKernel& Attention() {
       .high = 2,
       .body = Body,
       .reference = Reference,
-      .tolerance = AttentionTolerance,
+      .tolerance = ToleranceOf,
       .flops = Flops,
   };
   return *kernel;
