@@ -44,8 +44,8 @@ struct ExportResult {
 
 // Writes the selected part of the dataset as sidecars, BASE.attempts.jsonl and BASE.snapshot.json. Equal datasets yield
 // equal bytes. After an error, either the files of an earlier export are unchanged, or BASE.incomplete marks that they
-// may not be (files/file_set.h). Errors: CANCELLED after a stop request, NOT_FOUND if no row is selected, else those of the
-// source, of DatasetRenderer and of FileSet.
+// may not be (files/file_set.h). Errors: CANCELLED after a stop request, NOT_FOUND if no row is selected, else those of
+// the source, of DatasetRenderer and of FileSet.
 absl::StatusOr<ExportResult> ExportDataset(const DatasetSource& source, const ExportOptions& options);
 
 // Returns the base of a path: "out/softmax.csv" and "out/softmax" have the same base.
