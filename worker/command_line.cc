@@ -23,7 +23,8 @@ absl::StatusOr<absl::Duration> ParseDuration(const std::string& flag, const std:
 
 CLI::Option* AddPairs(cli::Flags& flags, const std::string& name, std::vector<std::string>& values,
                       const std::string& help) {
-  return flags.Add(name, values, help)->type_name("NAME=VALUE")->take_all()->allow_extra_args(false);
+  // An empty list, "[]", says nothing to a reader of the help.
+  return flags.Add(name, values, help)->default_str("")->type_name("NAME=VALUE")->take_all()->allow_extra_args(false);
 }
 
 void AddKernel(cli::Flags& flags, std::string& kernel) {
