@@ -81,8 +81,8 @@ class Argument {
   Argument(const char* text) : value_(std::string(text)) {}  // NOLINT(google-explicit-constructor)
   Argument(std::string text) : value_(std::move(text)) {}    // NOLINT(google-explicit-constructor)
   Argument(device::DType dtype) : value_(dtype) {}           // NOLINT(google-explicit-constructor)
-  Argument(std::shared_ptr<device::Device> device)
-      : value_(std::move(device)) {}                      // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  Argument(std::shared_ptr<device::Device> device) : value_(std::move(device)) {}
   Argument(Opaque opaque) : value_(std::move(opaque)) {}  // NOLINT(google-explicit-constructor)
 
   static Argument OfList(Arguments items);
