@@ -20,7 +20,6 @@ namespace {
 using codegen::Config;
 using record::Cat;
 using recording::AttemptRow;
-using runtime::Search;
 
 constexpr char kOverBudget[] = "the time budget was used up before its turn";
 constexpr absl::Duration kStopInterval = absl::Milliseconds(100);

@@ -34,6 +34,11 @@ struct DetailField {
   }
 };
 
+// Compilers before P1816 cannot deduce the type of an aggregate's members.
+template <typename Value>
+DetailField(const char*, bool (v1::MeasurementDetail::*)() const, Value (v1::MeasurementDetail::*)() const,
+            void (v1::MeasurementDetail::*)(Value)) -> DetailField<Value>;
+
 // The column of the stage, which contains its name.
 struct DetailStage {
   std::string_view name;
