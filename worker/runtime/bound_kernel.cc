@@ -104,7 +104,7 @@ void BoundKernel::ShowCode(const codegen::Config& config, const std::string& sou
 
 absl::StatusOr<std::shared_ptr<CompiledKernel>> BoundKernel::CompileConfig(const codegen::Config& config) {
   ASSIGN_OR_RETURN(codegen::Config complete, config_space_.Normalize(config));
-  const std::string text = complete.ToString();
+  const std::string& text = complete.ToString();
   {
     const absl::MutexLock lock(&mutex_);
     const auto found = compiled_.find(text);

@@ -11,7 +11,6 @@
 namespace telemetry::worker::codegen::plan {
 namespace {
 
-using ir::Op;
 using record::Cat;
 using record::Json;
 
