@@ -42,7 +42,11 @@ std::string HelionSignature(const Json& settings) {
 
 }  // namespace
 
-bool IsHexId(std::string_view id) { return id.size() == 64 && IsLowerHex(id); }
+bool IsHexId(std::string_view id) { return id.size() == kRunIdDigits && IsLowerHex(id); }
+
+bool IsRunIdPrefix(std::string_view text) {
+  return text.size() >= kShortestRunIdPrefix && text.size() <= kRunIdDigits && IsLowerHex(text);
+}
 
 std::string KernelId(std::string_view kernel_source, std::string_view settings_signature) {
   return Sha256Hex(Cat(kernel_source, settings_signature));

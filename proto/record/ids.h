@@ -24,6 +24,8 @@ std::string Sha256Hex(std::string_view bytes);  // 64 digits
 
 // Returns true for 64 lower-case hex digits, the form of run_id, kernel_id and sample_id.
 bool IsHexId(std::string_view id);
+// Returns true for a run_id or a prefix of one of at least kShortestRunIdPrefix digits, in lower case.
+bool IsRunIdPrefix(std::string_view text);
 
 // Returns sha256(kernel_source + settings_signature), with a signature from SettingsSignature().
 std::string KernelId(std::string_view kernel_source, std::string_view settings_signature);

@@ -71,9 +71,7 @@ absl::StatusOr<v1::Filter::Attempts> ParseAttempts(const std::string& name) {
 }
 
 absl::Status CheckRun(const std::string& run) {
-  const bool is_hex = run.find_first_not_of("0123456789abcdef") == std::string::npos;
-  if (run.empty() || (is_hex && run.size() >= record::kShortestRunIdPrefix && run.size() <= record::kRunIdDigits))
-    return absl::OkStatus();
+  if (run.empty() || record::IsRunIdPrefix(run)) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("'", run, "' is not a run_id: give its 64 lower-case hex digits or at least the first 4"));
 }

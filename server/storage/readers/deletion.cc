@@ -56,8 +56,6 @@ absl::Status NotFound(const std::string& what, const std::string& word, const st
       absl::StrCat(what, ": nothing is deleted", nearest.empty() ? "" : absl::StrCat("; did you mean ", nearest, "?")));
 }
 
-bool IsHex(const std::string& text) { return text.find_first_not_of("0123456789abcdef") == std::string::npos; }
-
 // Returns the ids directly before and after the position of `id` in the order of ids. A typing error at the end of an
 // id leaves it close to the correct one.
 template <typename Id>
@@ -72,7 +70,7 @@ absl::StatusOr<std::vector<std::string>> Neighbours(sql::Database& database, con
 }
 
 absl::StatusOr<std::string> FindRun(sql::Database& database, const std::string& prefix) {
-  if (!IsHex(prefix) || prefix.size() < record::kShortestRunIdPrefix || prefix.size() > record::kRunIdDigits) {
+  if (!record::IsRunIdPrefix(prefix)) {
     return absl::InvalidArgumentError(
         absl::StrCat("'", prefix, "' is not a run_id: give its 64 lower-case hex digits or at least the first 4"));
   }

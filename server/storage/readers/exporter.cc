@@ -58,8 +58,7 @@ absl::Status HasChanged() {
 
 absl::Status CheckFilter(const v1::Filter& filter) {
   const std::string& id = filter.run_id();
-  const bool hex = id.find_first_not_of("0123456789abcdef") == std::string::npos;
-  if (!id.empty() && (!hex || id.size() < record::kShortestRunIdPrefix || id.size() > record::kRunIdDigits)) {
+  if (!id.empty() && !record::IsRunIdPrefix(id)) {
     return absl::InvalidArgumentError(
         absl::StrCat("\"", id, "\" is no run_id: 64 lower-case hex digits, or a prefix of at least 4"));
   }

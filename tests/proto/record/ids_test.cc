@@ -44,6 +44,16 @@ TEST(Ids, HexIdsAre64LowerCaseDigits) {
   EXPECT_FALSE(IsHexId(""));
 }
 
+TEST(Ids, APrefixOfARunIdHasFourTo64LowerCaseHexDigits) {
+  EXPECT_TRUE(IsRunIdPrefix("00af"));
+  EXPECT_TRUE(IsRunIdPrefix(std::string(64, 'f')));
+  EXPECT_FALSE(IsRunIdPrefix("00a"));
+  EXPECT_FALSE(IsRunIdPrefix(std::string(65, 'f')));
+  EXPECT_FALSE(IsRunIdPrefix("00aF"));
+  EXPECT_FALSE(IsRunIdPrefix("00ag"));
+  EXPECT_FALSE(IsRunIdPrefix(""));
+}
+
 TEST(Ids, HexThereAndBack) {
   EXPECT_EQ(HexEncode(std::string("\x00\xAB\xff", 3)), "00abff");
   EXPECT_EQ(*HexDecode("00abFF"), std::string("\x00\xAB\xff", 3));
