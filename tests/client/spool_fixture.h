@@ -15,25 +15,9 @@
 #include "client/frame_buffer.h"
 #include "client/spool.h"
 #include "gtest/gtest.h"
+#include "tests/temp_folder.h"
 
 namespace telemetry::client {
-
-// A temporary folder that is removed with the object.
-class TempFolder {
- public:
-  TempFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "telemetry-test-XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  ~TempFolder() { std::filesystem::remove_all(path_); }
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 inline std::string Contents(const std::string& path) {
   std::ifstream file(path, std::ios::binary);

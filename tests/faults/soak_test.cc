@@ -60,7 +60,7 @@ class Soak : public ::testing::Test {
   }
 
   const double records_per_s_ = static_cast<double>(NumberFromEnvironment("TELEMETRY_SOAK_RECORDS_PER_S", 5000));
-  storage::TempFolder folder_;
+  TempFolder folder_;
   const std::string db_ = folder_.File("dataset.db");
   bench::CollectorProcess collector_ = bench::CollectorProcess::Start(db_);
   const absl::Time begin_ = absl::Now();

@@ -7,7 +7,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "tests/proxy/proxy.h"
-#include "tests/server/storage/temp_folder.h"
+#include "tests/temp_folder.h"
 
 namespace telemetry::proxy {
 
@@ -39,7 +39,7 @@ class CommitProxy {
   // Returns the fate of the current COMMIT and resets it for the next.
   Cut Take();
 
-  const storage::TempFolder folder_;
+  const TempFolder folder_;
   std::string server_socket_;
   std::string url_;
   mutable absl::Mutex mutex_;

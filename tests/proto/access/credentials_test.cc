@@ -9,7 +9,7 @@
 #include <string>
 
 #include "proto/access/bearer_token.h"
-#include "tests/server/export/temp_folder.h"
+#include "tests/temp_folder.h"
 
 namespace telemetry::access {
 namespace {
@@ -20,8 +20,8 @@ using ::testing::Not;
 class CredentialsTest : public ::testing::Test {
  protected:
   std::string File(const std::string& name, const std::string& content) {
-    std::ofstream(folder_.Path(name)) << content;
-    return folder_.Path(name);
+    std::ofstream(folder_.File(name)) << content;
+    return folder_.File(name);
   }
   void ExpectRefused(const Credentials& credentials, const std::string& words,
                      const std::string& address = "127.0.0.1:1") {
@@ -31,7 +31,7 @@ class CredentialsTest : public ::testing::Test {
     EXPECT_THAT(std::string(status.message()), Not(HasSubstr(token_.substr(10))));
   }
 
-  exporter::TempFolder folder_;
+  TempFolder folder_;
   const std::string token_ = *MakeToken();
   const std::string pem_ = File("ca.pem", "-----BEGIN CERTIFICATE-----\n");
 };
@@ -63,7 +63,7 @@ TEST_F(CredentialsTest, TheAddressIsLookedAt) {
 TEST_F(CredentialsTest, AProgramFindsMistakesOfItsCommandLine) {
   EXPECT_TRUE(Connection::Check({}, "127.0.0.1:4747").ok());
   EXPECT_TRUE(absl::IsInvalidArgument(Connection::Check({}, "127.0.0.1")));
-  const absl::Status status = Connection::Check({.token_file = folder_.Path("missing")}, "127.0.0.1:4747");
+  const absl::Status status = Connection::Check({.token_file = folder_.File("missing")}, "127.0.0.1:4747");
   EXPECT_TRUE(absl::IsInvalidArgument(status));
   EXPECT_THAT(status.ToString(), HasSubstr("missing"));
 }
@@ -91,7 +91,7 @@ TEST_F(CredentialsTest, ATokenStaysOnTheMachineWithoutTls) {
 
 TEST_F(CredentialsTest, ATokenFileHoldsOneToken) {
   EXPECT_TRUE(Connection::Prepare({.token_file = File("token", token_ + "\n")}, "127.0.0.1:1").ok());
-  ExpectRefused({.token_file = folder_.Path("missing")}, "missing");
+  ExpectRefused({.token_file = folder_.File("missing")}, "missing");
   ExpectRefused({.token_file = File("empty", "")}, "empty");
   ExpectRefused({.token_file = File("short", token_.substr(0, 20))}, "short");
   ExpectRefused({.token_file = File("two", token_ + "\n" + token_ + "\n")}, "two");
@@ -103,7 +103,7 @@ TEST_F(CredentialsTest, TheFilesOfTlsBelongTogether) {
   ExpectRefused({.tls_ca = pem_, .tls_cert = pem_}, "--tls-key");
   ExpectRefused({.tls_ca = pem_, .tls_key = pem_}, "--tls-cert");
   ExpectRefused({.tls_cert = pem_, .tls_key = pem_}, "--tls-ca");
-  ExpectRefused({.tls_ca = folder_.Path("missing")}, "missing");
+  ExpectRefused({.tls_ca = folder_.File("missing")}, "missing");
   ExpectRefused({.tls_ca = File("text", "hello")}, "not a PEM file");
 }
 

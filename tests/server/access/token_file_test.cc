@@ -13,7 +13,7 @@
 
 #include "absl/time/clock.h"
 #include "proto/access/bearer_token.h"
-#include "tests/server/export/temp_folder.h"
+#include "tests/temp_folder.h"
 
 namespace telemetry::access {
 namespace {
@@ -51,8 +51,8 @@ class TokenFileTest : public ::testing::Test {
     return ReadTokens(path_).status();
   }
 
-  exporter::TempFolder folder_;
-  const std::string path_ = folder_.Path("tokens.json");
+  TempFolder folder_;
+  const std::string path_ = folder_.File("tokens.json");
 };
 
 TEST_F(TokenFileTest, HoldsWhatWasAddedButNotTheToken) {

@@ -13,7 +13,7 @@
 #include "absl/time/clock.h"
 #include "server/access/token_file.h"
 #include "tests/server/access/log_capture.h"
-#include "tests/server/export/temp_folder.h"
+#include "tests/temp_folder.h"
 
 namespace telemetry::access {
 namespace {
@@ -47,8 +47,8 @@ class TokenWatchTest : public ::testing::Test {
     EXPECT_TRUE(mutex_.AwaitWithTimeout(absl::Condition(&looked), absl::Seconds(60)));
   }
 
-  exporter::TempFolder folder_;
-  const std::string path_ = folder_.Path("tokens.json");
+  TempFolder folder_;
+  const std::string path_ = folder_.File("tokens.json");
   absl::Mutex mutex_;
   int ticks_ = 0;
 };
@@ -102,7 +102,7 @@ TEST_F(TokenWatchTest, AChangeThatCouldNotBeReadAtFirstIsReadLater) {
   const std::unique_ptr<TokenWatch> watch = Watch();
   // UBSan needs descriptors when it first checks the type of an object; wait for that check.
   AwaitLooks();
-  const std::string changed = folder_.Path("changed.json");
+  const std::string changed = folder_.File("changed.json");
   ASSERT_TRUE(ChangeTokens(changed, [](std::vector<Token>&) { return absl::OkStatus(); }).ok());
   {
     const NoDescriptors none;
@@ -120,7 +120,7 @@ TEST_F(TokenWatchTest, NobodyIsLetInAfterAMinuteWithoutTheFile) {
   Add();
   SteadyTime now = SteadyNow();
   const std::unique_ptr<TokenWatch> watch = *TokenWatch::Open(path_, [&now] { return now; });
-  const std::string hidden = folder_.Path("hidden.json");
+  const std::string hidden = folder_.File("hidden.json");
   std::filesystem::rename(path_, hidden);
   watch->Look();
   now += std::chrono::seconds(60);

@@ -65,7 +65,7 @@ class CollectorStory {
   int64_t fatal_errors() const { return fatal_errors_; }
 
  private:
-  storage::TempFolder folder_;
+  TempFolder folder_;
   const std::string path_;
   std::atomic<int64_t> fatal_errors_ = 0;
   std::unique_ptr<CollectorServer> server_;

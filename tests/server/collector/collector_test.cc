@@ -340,7 +340,7 @@ TEST(Collector, ReflectionListsTheServices) {
 }
 
 TEST(Collector, ATakenPortIsSaid) {
-  storage::TempFolder folder;
+  TempFolder folder;
   const auto start = [&folder](const std::string& db, const std::string& listen) {
     ServerOptions options{.db = folder.File(db), .listen = listen, .limits = {}, .writer = {}, .on_fatal = {}};
     return CollectorServer::Start(options);

@@ -140,7 +140,7 @@ class LogStory : public ::testing::Test {
     return told;
   }
 
-  storage::TempFolder folder_;
+  TempFolder folder_;
   TokenFolder tokens_;
   const std::string db_ = folder_.File("dataset.db");
   const Variable format_{"TELEMETRY_COLLECTOR_LOG_FORMAT", "json"};

@@ -173,7 +173,7 @@ class MetricsPortTlsTest : public ::testing::Test {
     return {.cert = folder_.File("server.pem"), .key = folder_.File("server.key"), .client_ca = client_ca};
   }
 
-  storage::TempFolder folder_;
+  TempFolder folder_;
   access::TestAuthority authority_{"authority"};
 };
 

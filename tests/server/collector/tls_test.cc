@@ -87,7 +87,7 @@ class TlsTest : public ::testing::Test {
     return false;
   }
 
-  storage::TempFolder folder_;
+  TempFolder folder_;
   TokenFolder tokens_;
   std::string token_;
   TestAuthority own_{"own authority"};

@@ -43,7 +43,7 @@ class TokenFolder {
     EXPECT_TRUE(status.ok()) << status;
   }
 
-  storage::TempFolder folder_;
+  TempFolder folder_;
   const std::string path_ = folder_.File("tokens.json");
 };
 

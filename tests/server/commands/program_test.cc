@@ -38,7 +38,7 @@ class ProgramTest : public ::testing::Test {
     return folder_.File("collector.toml");
   }
 
-  storage::TempFolder folder_;
+  TempFolder folder_;
   const std::string serve_ = "serve --db " + folder_.File("dataset.db");
 };
 

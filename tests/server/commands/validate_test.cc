@@ -47,7 +47,7 @@ class ValidateTest : public ::testing::Test {
     return files;
   }
 
-  storage::TempFolder folder_;
+  TempFolder folder_;
   const std::string db_ = folder_.File("dataset.db");
   const std::string flags_ = "--db " + db_;
   access::TestAuthority authority_{"authority"};

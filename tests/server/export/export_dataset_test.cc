@@ -11,7 +11,7 @@
 #include "tests/file_size_limit.h"
 #include "tests/server/export/memory_dataset.h"
 #include "tests/server/export/sample_dataset.h"
-#include "tests/server/export/temp_folder.h"
+#include "tests/temp_folder.h"
 
 namespace telemetry::exporter {
 namespace {
@@ -33,16 +33,16 @@ class ExportDatasetTest : public testing::Test {
 
   ExportOptions Options(const std::string& name = "data") const {
     ExportOptions options;
-    options.base = folder_.Path(name);
+    options.base = folder_.File(name);
     return options;
   }
 
   absl::Status Export(const ExportOptions& options) { return ExportDataset(dataset_.Source(), options).status(); }
 
-  std::string Read(const std::string& name) const { return ReadFile(folder_.Path(name)); }
+  std::string Read(const std::string& name) const { return ReadFile(folder_.File(name)); }
 
   void Write(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_.Path(name), std::ios::binary) << text;
+    std::ofstream(folder_.File(name), std::ios::binary) << text;
   }
 
   TempFolder folder_;
@@ -116,10 +116,10 @@ TEST_F(ExportDatasetTest, TheSameDatasetGivesTheSameBytes) {
     ExportOptions first = Options();
     first.compression = compression;
     ExportOptions second = first;
-    second.base = other.Path("data");
+    second.base = other.File("data");
     ASSERT_TRUE(ExportDataset(dataset_.Source(1000), first).ok());
     ASSERT_TRUE(ExportDataset(dataset_.Source(3), second).ok());
-    for (const std::string& name : other.Names()) EXPECT_EQ(Read(name), ReadFile(other.Path(name))) << name;
+    for (const std::string& name : other.Names()) EXPECT_EQ(Read(name), ReadFile(other.File(name))) << name;
   }
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "tests/run_program.h"
-#include "tests/server/export/temp_folder.h"
+#include "tests/temp_folder.h"
 
 namespace telemetry::exporter {
 namespace {
@@ -60,7 +60,7 @@ TEST(Program, WrongUsageEndsWithTwoAndSaysWhatToDo) {
 
 TEST(Program, AMissingDatabaseEndsWithOneAndIsNamed) {
   TempFolder folder;
-  ProgramOutcome outcome = RunExport("--db " + folder.Path("missing.db") + " --out " + folder.Path("data"));
+  ProgramOutcome outcome = RunExport("--db " + folder.File("missing.db") + " --out " + folder.File("data"));
   EXPECT_EQ(outcome.exit_status, 1);
   EXPECT_THAT(outcome.output, HasSubstr("missing.db"));
   EXPECT_THAT(folder.Names(), IsEmpty());
@@ -68,7 +68,7 @@ TEST(Program, AMissingDatabaseEndsWithOneAndIsNamed) {
 
 TEST(Program, ACollectorThatIsNotThereEndsWithOneAndIsNamed) {
   TempFolder folder;
-  ProgramOutcome outcome = RunExport("--collector 127.0.0.1:1 --out " + folder.Path("data"));
+  ProgramOutcome outcome = RunExport("--collector 127.0.0.1:1 --out " + folder.File("data"));
   EXPECT_EQ(outcome.exit_status, 1);
   EXPECT_THAT(outcome.output, HasSubstr("127.0.0.1:1"));
   EXPECT_THAT(folder.Names(), IsEmpty());
@@ -76,42 +76,42 @@ TEST(Program, ACollectorThatIsNotThereEndsWithOneAndIsNamed) {
 
 TEST(Program, OptionsComeFromTheEnvironmentAndAFile) {
   TempFolder folder;
-  std::ofstream(folder.Path("export.toml")) << "layout = \"nonsense\"\n";
-  EXPECT_THAT(RunExport("--db a --out x --config " + folder.Path("export.toml")).output, HasSubstr("nonsense"));
+  std::ofstream(folder.File("export.toml")) << "layout = \"nonsense\"\n";
+  EXPECT_THAT(RunExport("--db a --out x --config " + folder.File("export.toml")).output, HasSubstr("nonsense"));
   EXPECT_THAT(RunExport("--db a --out x", "TELEMETRY_EXPORT_SINCE=nonsense").output, HasSubstr("nonsense"));
 }
 
 TEST(Program, TheConfigFileComesFromTheEnvironmentToo) {
   TempFolder folder;
-  std::ofstream(folder.Path("export.toml")) << "layout = \"nonsense\"\n";
-  EXPECT_THAT(RunExport("--db a --out x", "TELEMETRY_EXPORT_CONFIG=" + folder.Path("export.toml")).output,
+  std::ofstream(folder.File("export.toml")) << "layout = \"nonsense\"\n";
+  EXPECT_THAT(RunExport("--db a --out x", "TELEMETRY_EXPORT_CONFIG=" + folder.File("export.toml")).output,
               HasSubstr("nonsense"));
-  EXPECT_EQ(RunExport("--db a --out x", "TELEMETRY_EXPORT_CONFIG=" + folder.Path("missing.toml")).exit_status, 2);
+  EXPECT_EQ(RunExport("--db a --out x", "TELEMETRY_EXPORT_CONFIG=" + folder.File("missing.toml")).exit_status, 2);
 }
 
 TEST(Program, AMistypedKeyInTheConfigFileIsNamed) {
   TempFolder folder;
-  std::ofstream(folder.Path("export.toml")) << "layuot = \"helion\"\n";
-  ProgramOutcome outcome = RunExport("--db a --out x --config " + folder.Path("export.toml"));
+  std::ofstream(folder.File("export.toml")) << "layuot = \"helion\"\n";
+  ProgramOutcome outcome = RunExport("--db a --out x --config " + folder.File("export.toml"));
   EXPECT_EQ(outcome.exit_status, 2);
   EXPECT_THAT(outcome.output, HasSubstr("layuot"));
 }
 
 TEST(Program, AFlagForTheSourceWinsOverTheEnvironment) {
   TempFolder folder;
-  const std::string out = " --out " + folder.Path("data");
-  ProgramOutcome outcome = RunExport("--collector 127.0.0.1:1" + out, "TELEMETRY_EXPORT_DB=" + folder.Path("a.db"));
+  const std::string out = " --out " + folder.File("data");
+  ProgramOutcome outcome = RunExport("--collector 127.0.0.1:1" + out, "TELEMETRY_EXPORT_DB=" + folder.File("a.db"));
   EXPECT_EQ(outcome.exit_status, 1) << outcome.output;
   EXPECT_THAT(outcome.output, HasSubstr("127.0.0.1:1"));
-  outcome = RunExport("--db " + folder.Path("a.db") + out, "TELEMETRY_EXPORT_COLLECTOR=127.0.0.1:1");
+  outcome = RunExport("--db " + folder.File("a.db") + out, "TELEMETRY_EXPORT_COLLECTOR=127.0.0.1:1");
   EXPECT_EQ(outcome.exit_status, 1) << outcome.output;
   EXPECT_THAT(outcome.output, HasSubstr("a.db"));
 }
 
 TEST(Program, TheSourceComesFromTheEnvironmentWhereNoFlagNamesIt) {
   TempFolder folder;
-  const std::string out = "--out " + folder.Path("data");
-  EXPECT_THAT(RunExport(out, "TELEMETRY_EXPORT_DB=" + folder.Path("a.db")).output, HasSubstr("a.db"));
+  const std::string out = "--out " + folder.File("data");
+  EXPECT_THAT(RunExport(out, "TELEMETRY_EXPORT_DB=" + folder.File("a.db")).output, HasSubstr("a.db"));
   ProgramOutcome outcome = RunExport(out, "TELEMETRY_EXPORT_DB=a TELEMETRY_EXPORT_COLLECTOR=b:1");
   EXPECT_EQ(outcome.exit_status, 2);
   EXPECT_THAT(outcome.output, HasSubstr("TELEMETRY_EXPORT_COLLECTOR"));

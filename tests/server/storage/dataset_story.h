@@ -7,8 +7,8 @@
 
 #include "server/storage/sqlite/sqlite_store.h"
 #include "server/storage/store.h"
-#include "tests/server/storage/temp_folder.h"
 #include "tests/server/storage/test_dataset.h"
+#include "tests/temp_folder.h"
 
 namespace telemetry::storage {
 

@@ -14,7 +14,7 @@
 #include "server/storage/postgresql/postgresql_store.h"
 #include "server/storage/sql/statement.h"
 #include "server/storage/sqlite/sqlite_database.h"
-#include "tests/server/storage/temp_folder.h"
+#include "tests/temp_folder.h"
 
 namespace telemetry::storage {
 namespace {

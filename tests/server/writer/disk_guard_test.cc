@@ -41,7 +41,7 @@ class DiskGuardTest : public ::testing::Test {
     return guard_.Check().ok();
   }
 
-  storage::TempFolder folder_;
+  TempFolder folder_;
   std::atomic<uint64_t> free_bytes_ = 1000 * kMib;
   std::atomic<bool> broken_ = false;
   std::atomic<int> looks_ = 0;

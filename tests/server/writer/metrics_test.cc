@@ -233,7 +233,7 @@ TEST(Metrics, CountConnections) {
 
 TEST(Metrics, ATakenPortIsSaid) {
   CollectorStory story(WithMetrics());
-  storage::TempFolder folder;
+  TempFolder folder;
   const std::string taken = absl::StrCat("127.0.0.1:", story.server().metrics_port());
   const auto second = CollectorServer::Start({.db = folder.File("dataset.db"), .metrics_listen = taken});
   EXPECT_TRUE(absl::IsUnavailable(second.status())) << second.status();

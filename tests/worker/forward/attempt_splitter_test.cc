@@ -8,7 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/record/sidecar/csv_parser.h"
-#include "tests/worker/forward/temp_folder.h"
+#include "tests/worker/forward/test_files.h"
 
 namespace telemetry::worker::forward {
 namespace {

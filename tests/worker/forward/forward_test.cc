@@ -10,7 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/worker/forward/model_dataset.h"
-#include "tests/worker/forward/temp_folder.h"
+#include "tests/worker/forward/test_files.h"
 
 namespace telemetry::worker::forward {
 namespace {
@@ -32,9 +32,9 @@ TEST(ForwardOnce, AFolderOfSamples) {
 
 TEST(ForwardOnce, AnUnreadableGroupIsAProblemAndTheOthersGoOn) {
   TempFolder folder;
-  WriteFile(folder / "good.csv", ReadFile(Sample("helion-main/bmm.csv")));
-  std::filesystem::create_directory(folder / "bad.csv");
-  WriteFile(folder / "bad.meta.jsonl", "");
+  WriteFile(folder.File("good.csv"), ReadFile(Sample("helion-main/bmm.csv")));
+  std::filesystem::create_directory(folder.File("bad.csv"));
+  WriteFile(folder.File("bad.meta.jsonl"), "");
   ModelDataset dataset;
   absl::StatusOr<ForwardResult> result = ForwardOnce({.paths = {folder.path()}}, dataset.Sink());
   ASSERT_TRUE(result.ok()) << result.status();
@@ -55,7 +55,7 @@ TEST(ForwardOnce, APathWithoutSidecarsIsAProblemAndTheOthersGoOn) {
   std::vector<std::string> said;
   const auto say = [&said](const std::string& problem) { said.push_back(problem); };
   absl::StatusOr<ForwardResult> result =
-      ForwardOnce({.paths = {folder / "misspelt", Sample("helion-main/bmm")}, .on_problem = say}, dataset.Sink());
+      ForwardOnce({.paths = {folder.File("misspelt"), Sample("helion-main/bmm")}, .on_problem = say}, dataset.Sink());
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_THAT(dataset.rows, SizeIs(84));
   EXPECT_THAT(result->problems, ElementsAre(HasSubstr("misspelt")));
@@ -129,10 +129,10 @@ TEST_F(WatchTest, RowsArriveAsTheFileGrows) {
   const auto rows_in = [](std::string_view bytes) {
     return static_cast<size_t>(std::count(bytes.begin(), bytes.end(), '\n')) - 1;
   };
-  WriteFile(folder_ / "k.csv", csv.substr(0, half));
+  WriteFile(folder_.File("k.csv"), csv.substr(0, half));
   Watch(folder_.path());
   EXPECT_TRUE(AwaitRows(rows_in(std::string_view(csv).substr(0, half))));
-  AppendFile(folder_ / "k.csv", csv.substr(half));
+  AppendFile(folder_.File("k.csv"), csv.substr(half));
   EXPECT_TRUE(AwaitRows(84));
   Stop();
   ASSERT_TRUE(result_.ok()) << result_.status();
@@ -141,39 +141,39 @@ TEST_F(WatchTest, RowsArriveAsTheFileGrows) {
 
 TEST_F(WatchTest, NewFilesAndFoldersAreFound) {
   Watch(folder_.path());
-  WriteFile(folder_ / "job-1/deep/k.csv", ReadFile(Sample("helion-main/bmm.csv")));
+  WriteFile(folder_.File("job-1/deep/k.csv"), ReadFile(Sample("helion-main/bmm.csv")));
   EXPECT_TRUE(AwaitRows(84));
 }
 
 TEST_F(WatchTest, ABasePathThatComesLater) {
-  Watch(folder_ / "k");
-  WriteFile(folder_ / "k.csv", ReadFile(Sample("helion-main/bmm.csv")));
+  Watch(folder_.File("k"));
+  WriteFile(folder_.File("k.csv"), ReadFile(Sample("helion-main/bmm.csv")));
   EXPECT_TRUE(AwaitRows(84));
 }
 
 TEST_F(WatchTest, FoldersMayComeAndGo) {
   Watch(folder_.path());
   for (int i = 0; i < 100; ++i) {
-    const std::string folder = folder_ / ("a" + std::to_string(i));
+    const std::string folder = folder_.File("a" + std::to_string(i));
     WriteFile(folder + "/b/c/x.csv", "");
     std::filesystem::remove_all(folder);
     WriteFile(folder, "");
     std::filesystem::remove(folder);
   }
-  WriteFile(folder_ / "k.csv", ReadFile(Sample("helion-main/bmm.csv")));
+  WriteFile(folder_.File("k.csv"), ReadFile(Sample("helion-main/bmm.csv")));
   EXPECT_TRUE(AwaitRows(84));
 }
 
 TEST_F(WatchTest, ABasePathWhoseFolderIsNotThereYet) {
   rescan_interval_ = absl::Milliseconds(50);
-  Watch(folder_ / "later/k");
-  WriteFile(folder_ / "later/k.csv", ReadFile(Sample("helion-main/bmm.csv")));
+  Watch(folder_.File("later/k"));
+  WriteFile(folder_.File("later/k.csv"), ReadFile(Sample("helion-main/bmm.csv")));
   EXPECT_TRUE(AwaitRows(84));
 }
 
 TEST_F(WatchTest, AnotherDatasetGetsEverythingAgain) {
   rescan_interval_ = absl::Milliseconds(50);
-  WriteFile(folder_ / "k.csv", ReadFile(Sample("helion-main/bmm.csv")));
+  WriteFile(folder_.File("k.csv"), ReadFile(Sample("helion-main/bmm.csv")));
   Watch(folder_.path());
   EXPECT_TRUE(AwaitRows(84));
   {
@@ -185,7 +185,7 @@ TEST_F(WatchTest, AnotherDatasetGetsEverythingAgain) {
 }
 
 TEST_F(WatchTest, RowsWithoutARunAreSaidAtOnceAndInTheResult) {
-  WriteFile(folder_ / "k.csv", ReadFile(Sample("helion-v1.1/softmax_two_pass.csv")));
+  WriteFile(folder_.File("k.csv"), ReadFile(Sample("helion-v1.1/softmax_two_pass.csv")));
   Watch(folder_.path());
   EXPECT_THAT(AwaitProblems(1), ElementsAre(HasSubstr("44 rows refused")));
   Stop();
@@ -195,9 +195,9 @@ TEST_F(WatchTest, RowsWithoutARunAreSaidAtOnceAndInTheResult) {
 }
 
 TEST_F(WatchTest, APathWithoutSidecarsIsSaidAtOnceAndUntilOneComes) {
-  Watch(folder_ / "k");
+  Watch(folder_.File("k"));
   EXPECT_THAT(AwaitProblems(1), ElementsAre(HasSubstr("no sidecar at")));
-  WriteFile(folder_ / "k.csv", ReadFile(Sample("helion-main/bmm.csv")));
+  WriteFile(folder_.File("k.csv"), ReadFile(Sample("helion-main/bmm.csv")));
   EXPECT_TRUE(AwaitRows(84));
   Stop();
   ASSERT_TRUE(result_.ok()) << result_.status();
@@ -205,7 +205,7 @@ TEST_F(WatchTest, APathWithoutSidecarsIsSaidAtOnceAndUntilOneComes) {
 }
 
 TEST_F(WatchTest, ALastLineWithoutItsEndIsReadAtTheStop) {
-  WriteFile(folder_ / "k.csv", ReadFile(Sample("helion-main/bmm.csv")) + "torn");
+  WriteFile(folder_.File("k.csv"), ReadFile(Sample("helion-main/bmm.csv")) + "torn");
   Watch(folder_.path());
   EXPECT_TRUE(AwaitRows(84));
   Stop();
@@ -214,10 +214,10 @@ TEST_F(WatchTest, ALastLineWithoutItsEndIsReadAtTheStop) {
 }
 
 TEST_F(WatchTest, AReplacedFileIsReadAgain) {
-  WriteFile(folder_ / "k.csv", ReadFile(Sample("helion-main/bmm.csv")));
+  WriteFile(folder_.File("k.csv"), ReadFile(Sample("helion-main/bmm.csv")));
   Watch(folder_.path());
   EXPECT_TRUE(AwaitRows(84));
-  ReplaceFile(folder_ / "k.csv", ReadFile(Sample("helion-main/rms_norm.csv")));
+  ReplaceFile(folder_.File("k.csv"), ReadFile(Sample("helion-main/rms_norm.csv")));
   EXPECT_TRUE(AwaitRows(84 + 36));
 }
 

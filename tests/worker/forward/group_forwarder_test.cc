@@ -11,7 +11,7 @@
 #include "proto/record/ids.h"
 #include "proto/record/sidecar/csv_parser.h"
 #include "tests/worker/forward/model_dataset.h"
-#include "tests/worker/forward/temp_folder.h"
+#include "tests/worker/forward/test_files.h"
 
 namespace telemetry::worker::forward {
 namespace {
@@ -59,10 +59,10 @@ class GroupForwarderTest : public ::testing::Test {
       const std::string bytes = ReadFile(from);
       // A .meta.json is never read partially.
       const double keep = std::string_view(suffix) == ".meta.json" ? 1 : part;
-      WriteFile(folder_ / (base + suffix),
+      WriteFile(folder_.File(base + suffix),
                 std::string_view(bytes).substr(0, static_cast<size_t>(keep * static_cast<double>(bytes.size()))));
     }
-    return folder_ / base;
+    return folder_.File(base);
   }
 
   TempFolder folder_;
@@ -128,11 +128,11 @@ TEST_F(GroupForwarderTest, FollowedInSmallStepsGivesTheSame) {
     Forward(Sample(base), &whole);
     CopySample(base, 0);
     ModelDataset followed;
-    GroupForwarder group({folder_ / base}, "", kSoftmaxTwoPass, followed.Sink());
+    GroupForwarder group({folder_.File(base)}, "", kSoftmaxTwoPass, followed.Sink());
     const std::string csv = ReadFile(Sample(base) + ".csv");
     for (size_t at = 0; at < csv.size();) {
       const size_t step = std::uniform_int_distribution<size_t>(1, 4000)(random);
-      AppendFile(folder_ / (base + ".csv"), std::string_view(csv).substr(at, step));
+      AppendFile(folder_.File(base + ".csv"), std::string_view(csv).substr(at, step));
       at += step;
       ASSERT_TRUE(group.Advance().ok());
     }
@@ -153,10 +153,10 @@ TEST_F(GroupForwarderTest, TwoOriginsKeepTheirRowsApart) {
 TEST_F(GroupForwarderTest, EqualAttemptsOfOneFileStayTwo) {
   // Two jobs that were killed early. Only the position of their rows distinguishes them.
   const std::string row = std::string(64, 'a') + ",0.04,44136fa355b3678a,0,started,,0.03,Config()\r\n";
-  WriteFile(folder_ / "k.csv",
+  WriteFile(folder_.File("k.csv"),
             std::string(record::sidecar::DialectHeader(record::sidecar::Dialect::kHelion)) + "\r\n" + row + row);
   ModelDataset dataset;
-  EXPECT_EQ(Forward(folder_ / "k", &dataset).attempts, 2U);
+  EXPECT_EQ(Forward(folder_.File("k"), &dataset).attempts, 2U);
   EXPECT_THAT(dataset.rows, SizeIs(2));
 }
 
@@ -170,30 +170,30 @@ TEST_F(GroupForwarderTest, JoinedFilesAddNothing) {
       row("0.00", "started,,0.03") + row("5.00", "ok,0.500000,0.03") + row("6.00", "ok,0.400000,0.03");
   const std::string b =
       row("0.00", "started,,0.03") + row("7.00", "ok,0.600000,0.03") + row("8.00", "ok,0.300000,0.03");
-  WriteFile(folder_ / "a.csv", header + a);
-  WriteFile(folder_ / "b.csv", header + b);
-  WriteFile(folder_ / "ab.csv", header + a + b);
-  WriteFile(folder_ / "ba.csv", header + b + a);
+  WriteFile(folder_.File("a.csv"), header + a);
+  WriteFile(folder_.File("b.csv"), header + b);
+  WriteFile(folder_.File("ab.csv"), header + a + b);
+  WriteFile(folder_.File("ba.csv"), header + b + a);
   ModelDataset dataset;
-  for (const char* name : {"a", "b", "ab", "ba"}) Forward(folder_ / name, &dataset);
+  for (const char* name : {"a", "b", "ab", "ba"}) Forward(folder_.File(name), &dataset);
   EXPECT_THAT(dataset.attempts, SizeIs(2));
   EXPECT_THAT(dataset.rows, SizeIs(6));
 }
 
 TEST_F(GroupForwarderTest, RejectsOfAReplacedFileStillCount) {
-  WriteFile(folder_ / "k.csv", "rubbish\r\n" + ReadFile(Sample("helion-main/bmm.csv")));
+  WriteFile(folder_.File("k.csv"), "rubbish\r\n" + ReadFile(Sample("helion-main/bmm.csv")));
   ModelDataset dataset;
-  GroupForwarder group({folder_ / "k"}, "", {}, dataset.Sink());
+  GroupForwarder group({folder_.File("k")}, "", {}, dataset.Sink());
   ASSERT_TRUE(group.Advance().ok());
-  ReplaceFile(folder_ / "k.csv", ReadFile(Sample("helion-main/rms_norm.csv")));
+  ReplaceFile(folder_.File("k.csv"), ReadFile(Sample("helion-main/rms_norm.csv")));
   ASSERT_TRUE(group.Finish().ok());
   EXPECT_EQ(group.counts().rejects, 1U);
 }
 
 TEST_F(GroupForwarderTest, ARejectThatIsCutSaysSo) {
-  WriteFile(folder_ / "k.meta.jsonl", std::string(5 << 20, 'x') + "\n");
+  WriteFile(folder_.File("k.meta.jsonl"), std::string(5 << 20, 'x') + "\n");
   ModelDataset dataset;
-  Forward(folder_ / "k", &dataset);
+  Forward(folder_.File("k"), &dataset);
   ASSERT_THAT(dataset.rejects, SizeIs(1));
   EXPECT_THAT(*dataset.rejects.begin(), HasSubstr("of 5242880 bytes are kept"));
 }
@@ -202,9 +202,9 @@ TEST_F(GroupForwarderTest, ADamagedLineIsRejectedWithItsPlaceAndCostsNoOtherRow)
   std::string csv = ReadFile(Sample("helion-main/rms_norm.csv"));
   const size_t second_line = csv.find("\r\n") + 2;
   csv.insert(second_line, "torn,0.1\r\n");
-  WriteFile(folder_ / "k.csv", csv);
+  WriteFile(folder_.File("k.csv"), csv);
   ModelDataset dataset;
-  const ForwardCounts counts = Forward(folder_ / "k", &dataset, "ci");
+  const ForwardCounts counts = Forward(folder_.File("k"), &dataset, "ci");
   EXPECT_EQ(counts.rows, 36U);
   EXPECT_EQ(counts.rejects, 1U);
   ASSERT_THAT(dataset.rejects, SizeIs(1));
@@ -218,11 +218,11 @@ TEST_F(GroupForwarderTest, ADamagedLineIsRejectedWithItsPlaceAndCostsNoOtherRow)
 }
 
 TEST_F(GroupForwarderTest, AReplacedFileIsReadFromItsStart) {
-  WriteFile(folder_ / "k.csv", ReadFile(Sample("helion-main/bmm.csv")));
+  WriteFile(folder_.File("k.csv"), ReadFile(Sample("helion-main/bmm.csv")));
   ModelDataset dataset;
-  GroupForwarder group({folder_ / "k"}, "", {}, dataset.Sink());
+  GroupForwarder group({folder_.File("k")}, "", {}, dataset.Sink());
   ASSERT_TRUE(group.Advance().ok());
-  ReplaceFile(folder_ / "k.csv", ReadFile(Sample("helion-main/rms_norm.csv")));
+  ReplaceFile(folder_.File("k.csv"), ReadFile(Sample("helion-main/rms_norm.csv")));
   ASSERT_TRUE(group.Finish().ok());
   EXPECT_THAT(dataset.rows, SizeIs(84 + 36));
 }
@@ -238,12 +238,12 @@ TEST_F(GroupForwarderTest, RowsWithoutIdentityAreRefusedAndTheFlagsNamed) {
 
 TEST_F(GroupForwarderTest, RowsWaitForARecordThatComesLater) {
   const std::string sample = "helion-pr2699/softmax_two_pass";
-  WriteFile(folder_ / "k.csv", ReadFile(Sample(sample + ".csv")));
+  WriteFile(folder_.File("k.csv"), ReadFile(Sample(sample + ".csv")));
   ModelDataset dataset;
-  GroupForwarder group({folder_ / "k"}, "", {}, dataset.Sink());
+  GroupForwarder group({folder_.File("k")}, "", {}, dataset.Sink());
   ASSERT_TRUE(group.Advance().ok());
   EXPECT_THAT(dataset.rows, IsEmpty());
-  WriteFile(folder_ / "k.meta.json", ReadFile(Sample(sample + ".meta.json")));
+  WriteFile(folder_.File("k.meta.json"), ReadFile(Sample(sample + ".meta.json")));
   ASSERT_TRUE(group.Finish().ok());
   EXPECT_THAT(dataset.rows, SizeIs(44));
   EXPECT_EQ(group.refusal(), "");
@@ -269,21 +269,21 @@ class SourceHashTest : public GroupForwarderTest {
 };
 
 TEST_F(SourceHashTest, EachRowGetsItsHash) {
-  WriteFile(folder_ / "k.csv", csv_);
-  WriteFile(folder_ / "k.sources.csv", sources_);
+  WriteFile(folder_.File("k.csv"), csv_);
+  WriteFile(folder_.File("k.sources.csv"), sources_);
   ModelDataset dataset;
-  EXPECT_EQ(Forward(folder_ / "k", &dataset).rejects, 0U);
+  EXPECT_EQ(Forward(folder_.File("k"), &dataset).rejects, 0U);
   EXPECT_THAT(dataset.source_hashes, SizeIs(36));
 }
 
 TEST_F(SourceHashTest, HashesMayComeLongAfterTheirRows) {
-  WriteFile(folder_ / "k.csv", csv_);
+  WriteFile(folder_.File("k.csv"), csv_);
   ModelDataset dataset;
-  GroupForwarder group({folder_ / "k"}, "", {}, dataset.Sink());
+  GroupForwarder group({folder_.File("k")}, "", {}, dataset.Sink());
   ASSERT_TRUE(group.Advance().ok());
-  WriteFile(folder_ / "k.sources.csv", sources_.substr(0, sources_.size() / 2));
+  WriteFile(folder_.File("k.sources.csv"), sources_.substr(0, sources_.size() / 2));
   ASSERT_TRUE(group.Advance().ok());
-  AppendFile(folder_ / "k.sources.csv", sources_.substr(sources_.size() / 2));
+  AppendFile(folder_.File("k.sources.csv"), sources_.substr(sources_.size() / 2));
   ASSERT_TRUE(group.Finish().ok());
   EXPECT_THAT(dataset.source_hashes, SizeIs(36));
   EXPECT_THAT(dataset.rows, SizeIs(36));
@@ -291,10 +291,10 @@ TEST_F(SourceHashTest, HashesMayComeLongAfterTheirRows) {
 }
 
 TEST_F(SourceHashTest, AHashWithoutItsRowIsRejected) {
-  WriteFile(folder_ / "k.csv", csv_.substr(0, csv_.find("\r\n") + 2));
-  WriteFile(folder_ / "k.sources.csv", sources_);
+  WriteFile(folder_.File("k.csv"), csv_.substr(0, csv_.find("\r\n") + 2));
+  WriteFile(folder_.File("k.sources.csv"), sources_);
   ModelDataset dataset;
-  EXPECT_EQ(Forward(folder_ / "k", &dataset).rejects, 36U);
+  EXPECT_EQ(Forward(folder_.File("k"), &dataset).rejects, 36U);
 }
 
 }  // namespace

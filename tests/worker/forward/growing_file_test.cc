@@ -5,7 +5,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
-#include "tests/worker/forward/temp_folder.h"
+#include "tests/worker/forward/test_files.h"
 
 namespace telemetry::worker::forward {
 namespace {
@@ -19,7 +19,7 @@ class GrowingFileTest : public ::testing::Test {
   }
 
   TempFolder folder_;
-  std::string path_ = folder_ / "log.csv";
+  std::string path_ = folder_.File("log.csv");
   GrowingFile file_{path_};
   std::string bytes_;
 };

@@ -5,7 +5,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/worker/forward/temp_folder.h"
+#include "tests/worker/forward/test_files.h"
 
 namespace telemetry::worker::forward {
 namespace {
@@ -19,7 +19,7 @@ class SidecarFilesTest : public ::testing::Test {
  protected:
   std::vector<std::string> Find(const std::string& name, bool may_come_later = false) {
     std::vector<std::string> bases;
-    for (const SidecarFiles& files : FindSidecars(folder_ / name, may_come_later, &problems_)) {
+    for (const SidecarFiles& files : FindSidecars(folder_.File(name), may_come_later, &problems_)) {
       bases.push_back(files.base.substr(folder_.path().size() + 1));
     }
     return bases;
@@ -31,22 +31,22 @@ class SidecarFilesTest : public ::testing::Test {
 
 TEST_F(SidecarFilesTest, AFolderHoldsGroupsBelowItEachOnce) {
   for (const char* name : {"a.csv", "a.meta.jsonl", "deep/b.sources.csv", "deep/c.meta.json", "notes.txt", "a.log"}) {
-    WriteFile(folder_ / name, "x");
+    WriteFile(folder_.File(name), "x");
   }
   EXPECT_THAT(Find(""), ElementsAre("a", "deep/b", "deep/c"));
 }
 
 TEST_F(SidecarFilesTest, AnySidecarNamesItsGroup) {
-  WriteFile(folder_ / "a.csv", "x");
-  WriteFile(folder_ / "a.ir.jsonl", "x");
+  WriteFile(folder_.File("a.csv"), "x");
+  WriteFile(folder_.File("a.ir.jsonl"), "x");
   EXPECT_THAT(Find("a.csv"), ElementsAre("a"));
   EXPECT_THAT(Find("a.ir.jsonl"), ElementsAre("a"));
   EXPECT_THAT(Find("a.wrapper.jsonl"), ElementsAre("a"));
 }
 
 TEST_F(SidecarFilesTest, ABasePathLosesItsLastSuffixAsInHelion) {
-  WriteFile(folder_ / "v1.1.csv", "x");
-  WriteFile(folder_ / "softmax.csv", "x");
+  WriteFile(folder_.File("v1.1.csv"), "x");
+  WriteFile(folder_.File("softmax.csv"), "x");
   EXPECT_THAT(Find("v1.1.0-softmax"), ElementsAre("v1.1"));
   EXPECT_THAT(Find("softmax"), ElementsAre("softmax"));
 }

@@ -69,7 +69,7 @@ class FindMeasurementTest : public testing::Test {
     return FindMeasurement(client_, run, config_id).status();
   }
 
-  client::TempFolder folder_;
+  TempFolder folder_;
   client::FakeDataset dataset_{folder_.path()};
   client::DatasetClient client_{{.collector = dataset_.address()}};
 };

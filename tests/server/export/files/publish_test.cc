@@ -17,7 +17,7 @@
 #include "server/export/files/snapshot_names.h"
 #include "server/export/snapshot.h"
 #include "tests/server/export/sample_dataset.h"
-#include "tests/server/export/temp_folder.h"
+#include "tests/temp_folder.h"
 
 namespace {
 
@@ -83,9 +83,9 @@ bool ExportWithFault(Fault kind, int step, const std::string& base) {
 // Returns the files that the snapshot names.
 Contents ReadSet(const TempFolder& folder) {
   Contents contents;
-  for (const std::string& name : FileNamesInSnapshot(ReadFile(folder.Path("data.snapshot.json")))) {
+  for (const std::string& name : FileNamesInSnapshot(ReadFile(folder.File("data.snapshot.json")))) {
     contents[name.substr(std::string("data").size())] =
-        folder.Names().contains(name) ? ReadFile(folder.Path(name)) : "(missing)";
+        folder.Names().contains(name) ? ReadFile(folder.File(name)) : "(missing)";
   }
   return contents;
 }
@@ -96,8 +96,8 @@ void ExpectWholeOrMarked(Fault kind) {
   for (int step = 1; step < 100 && !done; ++step) {
     SCOPED_TRACE(absl::StrCat(kind == Fault::kKill ? "killed" : "failed", " at step ", step));
     TempFolder folder;
-    ASSERT_TRUE(Export(folder.Path("data"), kOld).ok());
-    done = ExportWithFault(kind, step, folder.Path("data"));
+    ASSERT_TRUE(Export(folder.File("data"), kOld).ok());
+    done = ExportWithFault(kind, step, folder.File("data"));
     if (folder.Names().contains("data.incomplete")) {
       ++marked;
     } else {
@@ -105,7 +105,7 @@ void ExpectWholeOrMarked(Fault kind) {
     }
     EXPECT_TRUE(!done || ReadSet(folder) == kNew);
     // The next export must leave its own files and no others.
-    ASSERT_TRUE(Export(folder.Path("data"), kOld).ok());
+    ASSERT_TRUE(Export(folder.File("data"), kOld).ok());
     EXPECT_EQ(ReadSet(folder), kOld);
     std::set<std::string> names = folder.Names();
     std::erase_if(names, [](const std::string& name) { return name.ends_with(".partial"); });

@@ -7,14 +7,14 @@
 #include <string>
 
 #include "tests/server/export/sample_dataset.h"
-#include "tests/server/export/temp_folder.h"
+#include "tests/temp_folder.h"
 
 namespace telemetry::exporter::files {
 namespace {
 
 TEST(WriteBehind, KeepsTheOrderOfEachFile) {
   TempFolder folder;
-  auto files = FileSet::Create(folder.Path("data"), Compression::kNone);
+  auto files = FileSet::Create(folder.File("data"), Compression::kNone);
   ASSERT_TRUE(files.ok());
   std::string rows;
   std::string records;
@@ -31,14 +31,14 @@ TEST(WriteBehind, KeepsTheOrderOfEachFile) {
   }
   ASSERT_TRUE((*files)->Finish().ok());
   ASSERT_TRUE((*files)->Publish("{}").ok());
-  EXPECT_EQ(ReadFile(folder.Path("data.csv")), rows);
-  EXPECT_EQ(ReadFile(folder.Path("data.meta.jsonl")), records);
+  EXPECT_EQ(ReadFile(folder.File("data.csv")), rows);
+  EXPECT_EQ(ReadFile(folder.File("data.meta.jsonl")), records);
 }
 
 TEST(WriteBehind, AFailedWriteReachesThePusher) {
   TempFolder folder;
-  std::filesystem::create_directory(folder.Path("data.csv.partial"));  // cannot be opened as a file
-  auto files = FileSet::Create(folder.Path("data"), Compression::kNone);
+  std::filesystem::create_directory(folder.File("data.csv.partial"));  // cannot be opened as a file
+  auto files = FileSet::Create(folder.File("data"), Compression::kNone);
   ASSERT_TRUE(files.ok());
   WriteBehind writer(files->get());
   absl::Status status;
@@ -52,7 +52,7 @@ TEST(WriteBehind, AFailedWriteReachesThePusher) {
 
 TEST(WriteBehind, CanBeGivenUpAtAnyTime) {
   TempFolder folder;
-  auto files = FileSet::Create(folder.Path("data"), Compression::kNone);
+  auto files = FileSet::Create(folder.File("data"), Compression::kNone);
   ASSERT_TRUE(files.ok());
   WriteBehind writer(files->get());
   std::string text = "x";

@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-#include "tests/server/storage/temp_folder.h"
+#include "tests/temp_folder.h"
 
 namespace telemetry::storage::sqlite {
 namespace {

@@ -13,7 +13,7 @@
 #include "server/storage/upkeep/backup.h"
 #include "server/storage/upkeep/restore.h"
 #include "tests/server/storage/dataset_story.h"
-#include "tests/server/storage/temp_folder.h"
+#include "tests/temp_folder.h"
 
 namespace telemetry::storage::sqlite {
 namespace {

@@ -4,22 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "tests/temp_folder.h"
 #include "worker/tune/recording/attempt_recorder.h"
 
 namespace telemetry::worker::tune::recording {
-
-// A temporary folder that the destructor removes.
-class TempFolder {
- public:
-  TempFolder();
-  ~TempFolder();
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-  std::string File(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 // Returns a file's bytes; empty if the file does not exist.
 std::string ReadFile(const std::string& path);
