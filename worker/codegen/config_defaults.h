@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "worker/codegen/config_parameter.h"
+#include "worker/ir/graph.h"
 
 namespace telemetry::worker::codegen {
 
