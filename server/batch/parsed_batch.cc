@@ -20,10 +20,6 @@ constexpr char kTooHeavy[] = "the record has so many small or empty parts that i
 
 absl::Status CheckBatch(const BatchOutline& batch, const call::Limits& limits) {
   if (batch.records == 0) return absl::InvalidArgumentError("the batch is empty");
-  if (batch.records > call::kMaxBatchRecords) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the batch has ", batch.records, " records; the limit is ", call::kMaxBatchRecords));
-  }
   if (batch.first_seq == 0 || batch.first_seq > kMaxSeq - (batch.records - 1)) {
     return absl::InvalidArgumentError(
         absl::StrCat("sequence numbers go from 1 to 2^63-1; the batch begins at ", batch.first_seq));

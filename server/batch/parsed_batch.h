@@ -47,8 +47,8 @@ class ParsedBatch {
   uint64_t too_large_ = 0;
 };
 
-// Returns INVALID_ARGUMENT if the batch is empty, has more than kMaxBatchRecords records or has sequence numbers
-// outside 1..2^63-1; RESOURCE_EXHAUSTED if it exceeds max_batch_bytes; DATA_LOSS if its CRC does not match.
+// Returns INVALID_ARGUMENT if the batch is empty or has sequence numbers outside 1..2^63-1; RESOURCE_EXHAUSTED if it
+// exceeds max_batch_bytes; DATA_LOSS if its CRC does not match.
 absl::Status CheckBatch(const BatchOutline& batch, const call::Limits& limits);
 
 // Returns INVALID_ARGUMENT if producer_id is not 16 bytes long, or if client is longer than 1024 bytes.

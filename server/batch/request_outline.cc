@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "absl/functional/function_ref.h"
+#include "absl/strings/str_cat.h"
 #include "proto/record/ids.h"
 #include "server/batch/record_weight.h"
 #include "server/call/limits.h"
@@ -88,10 +89,9 @@ bool AddToCrc(CodedInputStream& in, uint32_t size, uint32_t& crc) {
 }
 
 // Adds a record to the last piece, or begins another piece if the record does not fit.
-void AddToPieces(const PieceOutline& record, std::vector<PieceOutline>& pieces) {
-  const auto has_room = [&record](const PieceOutline& piece) {
-    return piece.rows + record.rows <= call::kMaxPieceRows &&
-           piece.record_bytes + record.record_bytes <= call::kMaxPieceBytes &&
+void AddToPieces(const PieceOutline& record, const call::PieceLimits& limits, std::vector<PieceOutline>& pieces) {
+  const auto has_room = [&](const PieceOutline& piece) {
+    return piece.rows + record.rows <= limits.rows && piece.record_bytes + record.record_bytes <= limits.bytes &&
            piece.memory_bytes + record.memory_bytes <= call::kMaxPieceMemoryBytes;
   };
   if (pieces.empty() || !has_room(pieces.back())) pieces.emplace_back();
@@ -104,18 +104,21 @@ void AddToPieces(const PieceOutline& record, std::vector<PieceOutline>& pieces) 
 
 }  // namespace
 
-absl::StatusOr<RequestOutline> ReadOutline(const grpc::ByteBuffer& message) {
+absl::StatusOr<RequestOutline> ReadOutline(const grpc::ByteBuffer& message, const call::PieceLimits& limits) {
   const absl::Status malformed = absl::InvalidArgumentError("the message is neither Open nor Batch");
   RequestOutline outline;
   uint32_t crc = 0;
   uint64_t records = 0;
   uint64_t bytes = 0;
   const auto count = [&](CodedInputStream& in, uint32_t size) {
-    ++records;
     bytes += size;
-    return AddToCrc(in, size, crc);
+    return ++records <= call::kMaxBatchRecords && AddToCrc(in, size, crc);
   };
-  if (!ReadRequest(message, outline, count)) return malformed;
+  if (!ReadRequest(message, outline, count)) {
+    if (records <= call::kMaxBatchRecords) return malformed;
+    return absl::InvalidArgumentError(
+        absl::StrCat("the batch has more than ", call::kMaxBatchRecords, " records, which is the limit"));
+  }
   if (!outline.batch) return outline;
   outline.batch->records = records;
   outline.batch->record_bytes = bytes;
@@ -131,7 +134,8 @@ absl::StatusOr<RequestOutline> ReadOutline(const grpc::ByteBuffer& message) {
     ++position;
     // Rows count as memory, so that the limit of bytes in flight also bounds the writer's work.
     const uint64_t memory_bytes = std::max(weight.memory_bytes, weight.rows * call::kLeastBytesOfRow);
-    AddToPieces({.records = 1, .record_bytes = size, .memory_bytes = memory_bytes, .rows = weight.rows}, batch.pieces);
+    AddToPieces({.records = 1, .record_bytes = size, .memory_bytes = memory_bytes, .rows = weight.rows}, limits,
+                batch.pieces);
     return true;
   };
   return ReadRequest(message, again, weigh) ? absl::StatusOr<RequestOutline>(std::move(outline)) : malformed;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "server/call/limits.h"
 #include "telemetry/v1/ingest.pb.h"
 
 namespace telemetry::batch {
@@ -30,7 +31,7 @@ struct BatchOutline {
   uint64_t first_seq = 0;
   uint64_t records = 0;
   uint64_t record_bytes = 0;
-  // All records of the batch, in order, in pieces within the limits kMaxPiece... (limits.h).
+  // All records of the batch, in order, in pieces within the limits.
   std::vector<PieceOutline> pieces;
   // Positions in the batch of the records that are too heavy to be parsed (record_weight.h), in ascending order.
   std::vector<uint64_t> too_heavy;
@@ -46,8 +47,9 @@ struct RequestOutline {
 
 // Reads the outline of a message without copying the message. A few bytes of a message can ask for many objects, such
 // as a million empty records; therefore they are counted here and created only after admission. Returns
-// INVALID_ARGUMENT if the bytes are not such a message or repeat a field.
-absl::StatusOr<RequestOutline> ReadOutline(const grpc::ByteBuffer& message);
+// INVALID_ARGUMENT if the bytes are not such a message, repeat a field, or have more than kMaxBatchRecords records.
+absl::StatusOr<RequestOutline> ReadOutline(const grpc::ByteBuffer& message,
+                                           const call::PieceLimits& limits = call::PieceLimits());
 
 // A cursor over the records of a message that ReadOutline has accepted. Shares the memory of the message. Not
 // thread-safe.

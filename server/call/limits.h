@@ -15,17 +15,23 @@ inline constexpr uint64_t kMaxBatchRecords = 65536;
 // The most memory that one parsed record may use, as estimated by record_weight.h. A record above it is refused
 // unparsed.
 inline constexpr uint64_t kMaxRecordMemoryBytes = uint64_t{32} << 20;
-// The size limits of a piece. A batch is parsed and committed in pieces; a piece above a limit has a single record.
-inline constexpr uint64_t kMaxPieceRows = 4096;
-inline constexpr uint64_t kMaxPieceBytes = uint64_t{1} << 20;
-inline constexpr uint64_t kMaxPieceMemoryBytes = uint64_t{8} << 20;
+// The size limits of a piece: records, as rows (record_weight.h), and their bytes. A batch is parsed and committed in
+// pieces; a piece above a limit has a single record.
+struct PieceLimits {
+  uint64_t rows = 4096;
+  uint64_t bytes = uint64_t{1} << 20;
+};
+// The limits while transactions are short (BatchQueue::IsUrgent).
+inline constexpr PieceLimits kShortPiece = {.rows = 512, .bytes = uint64_t{256} << 10};
+// The limit of the memory of a piece, at all times.
+inline constexpr uint64_t kMaxPieceMemoryBytes = uint64_t{4} << 20;
 // The least number of bytes in flight that a row counts for.
 inline constexpr uint64_t kLeastBytesOfRow = 512;
 // The room for the framing of a batch's records within a message.
 inline constexpr uint64_t kMaxFramingBytes = uint64_t{1} << 20;
 
-// Messages up to this size are parsed on the thread that polls the sockets; larger ones on another thread if one is
-// idle.
+// The thread that polls the sockets reads messages up to this size, and parses their batches of one piece. Other
+// messages and batches are read and parsed by ParseQueue.
 inline constexpr uint64_t kMaxSmallMessageBytes = uint64_t{64} << 10;
 
 // The limits on the collector's memory, latency and disk use.
@@ -37,8 +43,8 @@ struct Limits {
   // The most bytes of all streams' records that are parsed and not yet committed, including the memory that holds them.
   // One sender may use three quarters of them. A sender is a token's name or, without a token, an address.
   uint64_t in_flight_bytes = uint64_t{32} << 20;
-  // The most bytes of all streams' messages that wait for room in in_flight_bytes. A sender that holds more than half
-  // of them makes room for others.
+  // The most bytes of all streams' messages that wait for room in in_flight_bytes (a sender that holds more than half
+  // of them makes room for others), and of those that wait for a thread to parse them.
   uint64_t waiting_bytes = uint64_t{24} << 20;
   // The most bytes of incomplete messages that gRPC holds. One address (an IPv4 address, a /64 of IPv6) may use three
   // quarters of them. Above the limit the connections that hold most are closed (server/net/receive_meter.h).

@@ -30,7 +30,8 @@ void AddAll(cli::Flags& flags, call::Limits& limits) {
       ->check(CLI::PositiveNumber);
   flags
       .Add("waiting-bytes", limits.waiting_bytes,
-           "Most bytes of all streams' messages that wait for room in --in-flight-bytes")
+           "Most bytes of all streams' messages that wait for room in --in-flight-bytes; and of those that wait to be "
+           "parsed")
       ->check(CLI::PositiveNumber);
   flags
       .Add("receive-bytes", limits.receive_bytes,

@@ -9,19 +9,21 @@
 namespace telemetry::ingest {
 namespace {
 
-// The size limit of a small batch: this constant or a 64th of the budget, whichever is lower. An eighth of the budget
-// is reserved for small batches.
+// The size limit of a small batch: this constant or a 64th of the budget, whichever is lower.
 constexpr uint64_t kSmallBytes = uint64_t{64} << 10;
 constexpr uint64_t kSmallOnesOfBudget = 64;
-constexpr uint64_t kPartsOfBudget = 8;
+// An eighth of the budget is reserved for small batches, and a quarter for huge ones.
+constexpr uint64_t kSmallShare = 8;
+constexpr uint64_t kHugeShare = 4;
 
 }  // namespace
 
 Admission::Admission(const call::Limits& limits)
     : limits_(limits),
       small_bytes_(std::min(kSmallBytes, limits.in_flight_bytes / kSmallOnesOfBudget)),
-      small_(limits.in_flight_bytes / kPartsOfBudget),
-      large_(limits.in_flight_bytes - limits.in_flight_bytes / kPartsOfBudget),
+      small_(limits.in_flight_bytes / kSmallShare),
+      large_(limits.in_flight_bytes - limits.in_flight_bytes / kSmallShare - limits.in_flight_bytes / kHugeShare),
+      huge_(limits.in_flight_bytes / kHugeShare),
       waiting_(limits.waiting_bytes, limits.waiting_bytes),
       thread_([this] { Run(); }) {}
 
@@ -32,6 +34,12 @@ void Admission::Stop() {
     changed_.NotifyAll();
   }
   if (thread_.joinable()) thread_.join();
+}
+
+bool Admission::TryAdmit(const std::string& sender, uint64_t bytes) {
+  absl::MutexLock lock(&mutex_);
+  Part& part = ChoosePart(bytes);
+  return !stopping_ && part.waiters.empty() && part.in_flight.TryTake(sender, bytes);
 }
 
 void Admission::Admit(const std::string& sender, uint64_t bytes, uint64_t message_bytes, Done done) {
@@ -61,7 +69,7 @@ bool Admission::MakeRoomToWait(const std::string& sender, uint64_t message_bytes
     return waiting_.RoomFor(sender, message_bytes) == call::SenderShares::Room::kYes;
   };
   if (waiting_.HeldBy(sender) + message_bytes > half) return has_room();
-  for (Part* part : {&large_, &small_}) {
+  for (Part* part : {&huge_, &large_, &small_}) {
     for (auto waiter = part->waiters.end(); !has_room() && waiter != part->waiters.begin();) {
       --waiter;
       if (waiting_.HeldBy(waiter->sender) <= half) continue;
@@ -85,8 +93,8 @@ void Admission::Release(const std::string& sender, uint64_t bytes) {
 
 Admission::State Admission::state() const {
   absl::MutexLock lock(&mutex_);
-  return {.used_bytes = small_.in_flight.total() + large_.in_flight.total(),
-          .waiting = small_.waiters.size() + large_.waiters.size(),
+  return {.used_bytes = small_.in_flight.total() + large_.in_flight.total() + huge_.in_flight.total(),
+          .waiting = small_.waiters.size() + large_.waiters.size() + huge_.waiters.size(),
           .waiting_bytes = waiting_.total(),
           .turned_away = turned_away_};
 }
@@ -106,7 +114,7 @@ std::list<Admission::Waiter>::iterator Admission::Part::FirstWithRoom() {
 
 SteadyTime Admission::NextDeadline() const {
   SteadyTime next = kNever;
-  for (const Part* part : {&small_, &large_}) {
+  for (const Part* part : {&small_, &large_, &huge_}) {
     if (!part->waiters.empty()) next = std::min(next, part->waiters.front().deadline);
   }
   return next;
@@ -144,6 +152,7 @@ void Admission::Run() {
       changed_.Await(mutex_, NextDeadline(), work);
       TakeAnswered(small_, answers);
       TakeAnswered(large_, answers);
+      TakeAnswered(huge_, answers);
       stopping = stopping_;
     }
     for (auto& [done, status] : answers) done(std::move(status));

@@ -23,8 +23,9 @@ namespace telemetry::ingest {
 //
 // One sender may use at most three quarters of the budget. Batches are admitted first come, first served, but a sender
 // that has used up its share does not block other senders. When one sender holds more than half of the room for waiting
-// batches, its newest batches are refused to make room for those of other senders. Small batches have a separate part
-// of the budget, so that they do not wait behind large ones.
+// batches, its newest batches are refused to make room for those of other senders. Small batches and those above the
+// limits of a piece, which have a single record, have parts of the budget of their own, so that the others do not wait
+// behind larger ones.
 class Admission {
  public:
   // OK: the bytes are reserved, and the caller must release them. RESOURCE_EXHAUSTED with RetryInfo: no room became
@@ -36,6 +37,8 @@ class Admission {
   // Ends all waiting batches, and all that come later, with UNAVAILABLE.
   void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // Reserves the bytes if nothing waits for room and they have room now; the caller must release them.
+  bool TryAdmit(const std::string& sender, uint64_t bytes) ABSL_LOCKS_EXCLUDED(mutex_);
   // Calls `done` exactly once: before Admit() returns if there is room for the batch, or no room to wait; otherwise
   // later, from the thread of this object. A batch larger than the budget is admitted only while nothing else is in
   // flight, and a batch larger than a sender's share only while its sender has nothing else in flight. A batch larger
@@ -76,12 +79,15 @@ class Admission {
   absl::Status Overloaded() const;
   void Run() ABSL_LOCKS_EXCLUDED(mutex_);
   Part& ChoosePart(uint64_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    return bytes <= small_bytes_ ? small_ : large_;
+    if (bytes <= small_bytes_) return small_;
+    return bytes <= call::kMaxPieceMemoryBytes ? large_ : huge_;
   }
   bool HasWaiters() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    return !small_.waiters.empty() || !large_.waiters.empty();
+    return !small_.waiters.empty() || !large_.waiters.empty() || !huge_.waiters.empty();
   }
-  bool HasWork() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return stopping_ || small_.HasWork() || large_.HasWork(); }
+  bool HasWork() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return stopping_ || small_.HasWork() || large_.HasWork() || huge_.HasWork();
+  }
   // Returns the earliest deadline of a waiter, or kNever if nothing waits.
   SteadyTime NextDeadline() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Refuses waiting batches of senders that hold more than half of the room until a batch of `message_bytes` fits.
@@ -98,6 +104,7 @@ class Admission {
   mutable absl::Mutex mutex_;
   Part small_ ABSL_GUARDED_BY(mutex_);
   Part large_ ABSL_GUARDED_BY(mutex_);
+  Part huge_ ABSL_GUARDED_BY(mutex_);
   call::SenderShares waiting_ ABSL_GUARDED_BY(mutex_);
   uint64_t turned_away_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;

@@ -12,19 +12,21 @@
 
 namespace telemetry::ingest {
 
-IngestCall::IngestCall(const IngestContext& context, ThreadPool& parsers, call::AdmittedCall call)
+IngestCall::IngestCall(const IngestContext& context, ParseQueue& parsers, call::AdmittedCall call)
     : call::UnaryCall(std::move(call), context.gate,
                       {.request = context.limits.stream_idle_timeout, .unread = context.limits.unread_timeout}),
       context_(context),
       parsers_(parsers) {}
 
 void IngestCall::OnRequest() {
-  RunParser([self = Self()] { self->HandleRequest(); });
+  Run([self = Self()] { self->HandleRequest(); }, request().Length() <= call::kMaxSmallMessageBytes);
 }
 
-void IngestCall::RunParser(std::function<void()> work) {
-  if (request().Length() <= call::kMaxSmallMessageBytes) return work();
-  parsers_.RunOnIdle(std::move(work));
+void IngestCall::Run(std::function<void()> work, bool is_cheap) {
+  if (is_cheap) return work();
+  if (absl::Status status = parsers_.Run(sender(), request().Length(), std::move(work)); !status.ok()) {
+    End(std::move(status));
+  }
 }
 
 void IngestCall::HandleRequest() {
@@ -35,7 +37,7 @@ void IngestCall::HandleRequest() {
 }
 
 absl::Status IngestCall::Read() {
-  ASSIGN_OR_RETURN(batch::RequestOutline outline, batch::ReadOutline(request()));
+  ASSIGN_OR_RETURN(batch::RequestOutline outline, batch::ReadOutline(request(), context_.piece_limits()));
   outline_ = std::move(outline);
   if (!outline_.open) outline_.open.emplace();
   const v1::Open& open = *outline_.open;
@@ -60,27 +62,34 @@ void IngestCall::OnOpened(const storage::OpenOutcome& outcome) {
   opened->set_dataset_id(context_.writer.dataset_id());
   if (!outline_.batch) return Answer(call::ToBuffer(answer_));
   const v1::Open& open = *outline_.open;
+  const bool is_cheap = outline_.batch->pieces.size() == 1;
   batch_.emplace(open.producer_id(), open.epoch(), *std::move(outline_.batch), request(), context_.limits.record);
-  RunParser([self = Self()] { self->AdmitPiece(); });
+  Run([self = Self()] { self->AdmitPieces(); }, is_cheap);
 }
 
-void IngestCall::AdmitPiece() {
+void IngestCall::AdmitPieces() {
+  while (context_.admission.TryAdmit(sender(), batch_->next().memory_bytes)) {
+    if (!HandleAdmitted(absl::OkStatus())) return;
+  }
   context_.admission.Admit(sender(), batch_->next().memory_bytes, request().Length(),
-                           [self = Self()](absl::Status status) { self->OnAdmitted(std::move(status)); });
+                           [self = Self()](absl::Status status) {
+                             if (self->HandleAdmitted(std::move(status))) self->AdmitPieces();
+                           });
 }
 
-void IngestCall::OnAdmitted(absl::Status status) {
+bool IngestCall::HandleAdmitted(absl::Status status) {
   if (status.ok() && has_ended()) {
     context_.admission.Release(sender(), batch_->next().memory_bytes);
     status = absl::CancelledError("the call has ended");
   }
   if (status.ok()) {
     CommitPiece();
-    if (!batch_->done()) return AdmitPiece();
+    if (!batch_->done()) return true;
   }
   batch_.reset();
   request().Clear();
   EndJob(status);
+  return false;
 }
 
 void IngestCall::CommitPiece() {

@@ -13,7 +13,7 @@
 #include "server/batch/request_outline.h"
 #include "server/call/unary_call.h"
 #include "server/ingest/ingest_context.h"
-#include "server/ingest/thread_pool.h"
+#include "server/ingest/parse_queue.h"
 #include "telemetry/v1/ingest.pb.h"
 
 namespace telemetry::ingest {
@@ -25,17 +25,19 @@ class IngestCall final : public call::UnaryCall {
   static constexpr char kMethod[] = "/telemetry.v1.IngestService/Ingest";
 
   // `context` and `parsers` must outlive the call.
-  IngestCall(const IngestContext& context, ThreadPool& parsers, call::AdmittedCall call);
+  IngestCall(const IngestContext& context, ParseQueue& parsers, call::AdmittedCall call);
 
  private:
   void OnRequest() override;
   void HandleRequest();
-  // Runs `work` on the request, on another thread if the request is large and a thread is idle.
-  void RunParser(std::function<void()> work);
+  // Runs `work` on the request: here if it is cheap, otherwise on another thread.
+  void Run(std::function<void()> work, bool is_cheap);
   absl::Status Read();
   void OnOpened(const storage::OpenOutcome& outcome);
-  void AdmitPiece();
-  void OnAdmitted(absl::Status status) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Commits the remaining pieces of the batch, each after its admission.
+  void AdmitPieces();
+  // Commits the next piece, or ends the batch if `status` is an error. Returns true if the batch has further pieces.
+  bool HandleAdmitted(absl::Status status) ABSL_LOCKS_EXCLUDED(mutex_);
   // Parses the next piece and hands it to the writer, which starts a job.
   void CommitPiece() ABSL_LOCKS_EXCLUDED(mutex_);
   void OnCommitted(storage::BatchOutcome outcome) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -44,7 +46,7 @@ class IngestCall final : public call::UnaryCall {
   std::shared_ptr<IngestCall> Self() { return std::static_pointer_cast<IngestCall>(shared_from_this()); }
 
   const IngestContext& context_;
-  ThreadPool& parsers_;
+  ParseQueue& parsers_;
   batch::RequestOutline outline_;
   std::optional<batch::BatchParser> batch_;
 

@@ -24,6 +24,9 @@ struct IngestContext {
   std::atomic<uint64_t>& unread_ack_bytes;
   // Records refused for their size so far.
   std::atomic<uint64_t>& too_large_records;
+
+  // Returns the limits of the pieces in which batches should be committed at present.
+  call::PieceLimits piece_limits() const { return writer.IsUrgent() ? call::kShortPiece : call::PieceLimits(); }
 };
 
 }  // namespace telemetry::ingest

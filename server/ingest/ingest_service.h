@@ -2,7 +2,7 @@
 
 #include "server/call/raw_service.h"
 #include "server/ingest/ingest_context.h"
-#include "server/ingest/thread_pool.h"
+#include "server/ingest/parse_queue.h"
 
 namespace telemetry::ingest {
 
@@ -15,7 +15,7 @@ class IngestService final : public call::RawService {
 
  private:
   const IngestContext context_;
-  ThreadPool parsers_;  // last member: its threads use the context
+  ParseQueue parsers_;  // last member: its threads use the context
 };
 
 }  // namespace telemetry::ingest

@@ -15,7 +15,7 @@ constexpr std::chrono::milliseconds kLastWrite{500};
 
 }  // namespace
 
-IngestStream::IngestStream(const IngestContext& context, ThreadPool& parsers, call::AdmittedCall call)
+IngestStream::IngestStream(const IngestContext& context, ParseQueue& parsers, call::AdmittedCall call)
     : call::RawCall(std::move(call)), context_(context), parsers_(parsers), replies_(context) {}
 
 template <typename Step>
@@ -34,17 +34,19 @@ void IngestStream::OnReadDone(bool ok) {
   if (!ok)
     return EndAfterCommit(open_ ? absl::OkStatus() : absl::InvalidArgumentError("the stream ended before an Open"));
   CountMessage(request_);
-  if (request_.Length() <= call::kMaxSmallMessageBytes) return HandleMessage();
-  parsers_.RunOnIdle([self = Self()] { self->HandleMessage(); });
+  if (request_.Length() <= call::kMaxSmallMessageBytes) return HandleMessage(Thread::kPoller);
+  absl::Status status =
+      parsers_.Run(sender(), request_.Length(), [self = Self()] { self->HandleMessage(Thread::kParser); });
+  if (!status.ok()) EndAfterCommit(std::move(status));
 }
 
-void IngestStream::HandleMessage() {
-  absl::StatusOr<batch::RequestOutline> request = batch::ReadOutline(request_);
+void IngestStream::HandleMessage(Thread thread) {
+  absl::StatusOr<batch::RequestOutline> request = batch::ReadOutline(request_, context_.piece_limits());
   if (!request.ok()) return EndAfterCommit(request.status());
   if (request->open.has_value() == request->batch.has_value()) {
     return EndAfterCommit(absl::InvalidArgumentError("the message is neither Open nor Batch"));
   }
-  if (request->batch) return HandleBatch(*std::move(request->batch));
+  if (request->batch) return HandleBatch(*std::move(request->batch), thread);
   HandleOpen(*request->open);
 }
 
@@ -87,7 +89,7 @@ void IngestStream::OnOpened(const storage::OpenOutcome& outcome) {
   });
 }
 
-void IngestStream::HandleBatch(batch::BatchOutline batch) {
+void IngestStream::HandleBatch(batch::BatchOutline batch, Thread thread) {
   if (!open_) return EndAfterCommit(absl::InvalidArgumentError("the first message must be Open"));
   if (absl::Status status = batch::CheckBatch(batch, context_.limits); !status.ok())
     return EndAfterCommit(std::move(status));
@@ -96,14 +98,23 @@ void IngestStream::HandleBatch(batch::BatchOutline batch) {
     if (end_) return;
     ++jobs_;
   }
-  if (absl::Status status = ReserveWindow(batch.record_bytes); !status.ok()) return OnAdmitted(std::move(status));
+  absl::Status status = ReserveWindow(batch.record_bytes);
+  const bool parse_here = thread == Thread::kParser || batch.pieces.size() == 1;
   batch_.emplace(producer_id_, epoch_, std::move(batch), request_, context_.limits.record);
-  AdmitPiece();
+  if (status.ok() && parse_here) return AdmitPieces();
+  if (status.ok()) status = parsers_.Run(sender(), request_.Length(), [self = Self()] { self->AdmitPieces(); });
+  if (!status.ok()) HandleAdmitted(std::move(status));
 }
 
-void IngestStream::AdmitPiece() {
+void IngestStream::AdmitPieces() {
+  // A batch may have thousands of pieces. Those that have room now need no callback and therefore no recursion.
+  while (context_.admission.TryAdmit(sender(), batch_->next().memory_bytes)) {
+    if (!HandleAdmitted(absl::OkStatus())) return;
+  }
   context_.admission.Admit(sender(), batch_->next().memory_bytes, request_.Length(),
-                           [self = Self()](absl::Status status) { self->OnAdmitted(std::move(status)); });
+                           [self = Self()](absl::Status status) {
+                             if (self->HandleAdmitted(std::move(status))) self->AdmitPieces();
+                           });
 }
 
 absl::Status IngestStream::ReserveWindow(uint64_t bytes) {
@@ -117,7 +128,7 @@ absl::Status IngestStream::ReserveWindow(uint64_t bytes) {
   return absl::OkStatus();
 }
 
-void IngestStream::OnAdmitted(absl::Status status) {
+bool IngestStream::HandleAdmitted(absl::Status status) {
   absl::Duration delay;
   if (status.ok() && is_finished()) {
     context_.admission.Release(sender(), batch_->next().memory_bytes);
@@ -125,7 +136,7 @@ void IngestStream::OnAdmitted(absl::Status status) {
   }
   if (status.ok()) {
     delay = CommitPiece();
-    if (!batch_->done()) return AdmitPiece();
+    if (!batch_->done()) return true;
   }
   batch_.reset();
   request_.Clear();
@@ -134,6 +145,7 @@ void IngestStream::OnAdmitted(absl::Status status) {
     if (!status.ok()) SetEnd(std::move(status));
     ReadOnAfter(delay);
   });
+  return false;
 }
 
 absl::Duration IngestStream::CommitPiece() {

@@ -16,9 +16,9 @@
 #include "server/batch/request_outline.h"
 #include "server/call/raw_service.h"
 #include "server/ingest/ingest_context.h"
+#include "server/ingest/parse_queue.h"
 #include "server/ingest/stream_registry.h"
 #include "server/ingest/stream_replies.h"
-#include "server/ingest/thread_pool.h"
 #include "telemetry/v1/ingest.pb.h"
 
 namespace telemetry::ingest {
@@ -36,7 +36,7 @@ class IngestStream final : public call::RawCall, public ProducerStream {
   static constexpr char kMethod[] = "/telemetry.v1.IngestService/Stream";
 
   // `context` and `parsers` must outlive the stream.
-  IngestStream(const IngestContext& context, ThreadPool& parsers, call::AdmittedCall call);
+  IngestStream(const IngestContext& context, ParseQueue& parsers, call::AdmittedCall call);
 
   // Ends without waiting for the jobs. A message that is being written may take half a second more.
   void End(absl::Status status) override ABSL_LOCKS_EXCLUDED(mutex_);
@@ -53,20 +53,23 @@ class IngestStream final : public call::RawCall, public ProducerStream {
   void OnCancel() override ABSL_LOCKS_EXCLUDED(mutex_);
   void OnDone() override;
 
+  // The thread that handles a message.
+  enum class Thread { kPoller, kParser };
   // Handles the message that was read.
-  void HandleMessage() ABSL_LOCKS_EXCLUDED(mutex_);
+  void HandleMessage(Thread thread) ABSL_LOCKS_EXCLUDED(mutex_);
   void HandleOpen(const v1::Open& open) ABSL_LOCKS_EXCLUDED(mutex_);
-  void HandleBatch(batch::BatchOutline batch) ABSL_LOCKS_EXCLUDED(mutex_);
+  void HandleBatch(batch::BatchOutline batch, Thread thread) ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status ReserveWindow(uint64_t bytes) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Requests admission for the next piece of the batch. OnAdmitted continues with the piece.
-  void AdmitPiece() ABSL_LOCKS_EXCLUDED(mutex_);
+  // Commits the remaining pieces of the batch, each after its admission.
+  void AdmitPieces() ABSL_LOCKS_EXCLUDED(mutex_);
+  // Commits the next piece, or ends the batch if `status` is an error. Returns true if the batch has further pieces.
+  bool HandleAdmitted(absl::Status status) ABSL_LOCKS_EXCLUDED(mutex_);
   // Parses the next piece and hands it to the writer, which starts a job. Returns how long the producer must wait
   // before its next message is read.
   absl::Duration CommitPiece() ABSL_LOCKS_EXCLUDED(mutex_);
 
   // The completion callbacks of the jobs. Each ends one job.
   void OnOpened(const storage::OpenOutcome& outcome) ABSL_LOCKS_EXCLUDED(mutex_);
-  void OnAdmitted(absl::Status status) ABSL_LOCKS_EXCLUDED(mutex_);
   void OnCommitted(uint64_t bytes, storage::BatchOutcome outcome) ABSL_LOCKS_EXCLUDED(mutex_);
 
   bool is_finished() ABSL_LOCKS_EXCLUDED(mutex_);
@@ -87,7 +90,7 @@ class IngestStream final : public call::RawCall, public ProducerStream {
   std::optional<grpc::Status> TakeFinish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const IngestContext& context_;
-  ThreadPool& parsers_;
+  ParseQueue& parsers_;
   const SteadyTime began_at_ = SteadyNow();
 
   // The message that is being read or handled, and the parser of its batch. The thread that handles the message starts

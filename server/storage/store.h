@@ -127,6 +127,9 @@ class StoreWriter {
   // arrive later are refused until the attempt is sent again. Returns errors of CommitBatches.
   virtual absl::StatusOr<v1::DeleteStep> RemoveAttempts(const Removal& removal) = 0;
 
+  // Tells whether other callers wait, so that the next calls should be short, at the expense of the throughput.
+  virtual void SetUrgent(bool /*urgent*/) {}
+
   // Does housekeeping between transactions (WAL checkpoint). Called when the writer is idle.
   virtual absl::Status Idle() = 0;
   // The interval at which Idle() is called while nothing else happens, so that it detects when the dataset cannot be

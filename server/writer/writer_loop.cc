@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/steady.h"
@@ -20,17 +19,6 @@ constexpr absl::Duration kGatherFor = absl::Milliseconds(2);
 constexpr absl::Duration kRecently = absl::Milliseconds(25);
 // With this many rows the fixed cost of a commit is small in comparison.
 constexpr uint64_t kEnoughRows = 1000;
-// While others wait, a producer gets at most a quarter of a transaction, and a sender half of it.
-constexpr uint64_t kProducersOfGroup = 4;
-constexpr uint64_t kSendersOfGroup = 2;
-// A producer with at most this much in the queue is light. A producer that keeps up sends less at a time.
-constexpr uint64_t kLightRows = 128;
-constexpr uint64_t kLightBytes = uint64_t{64} << 10;
-// The limits of a transaction while a light producer may send; they take the writer about 20 ms.
-constexpr uint64_t kUrgentRows = 4096;
-constexpr uint64_t kUrgentBytes = uint64_t{2} << 20;
-// After a light producer's batch arrived among those of other senders, transactions stay small for this time.
-constexpr absl::Duration kUrgentFor = absl::Seconds(1);
 // The most openings in one transaction; they take the writer a few milliseconds.
 constexpr size_t kMaxOpenings = 256;
 // While records wait, the least time between two removals.
@@ -49,6 +37,7 @@ WriterLoop::WriterLoop(std::unique_ptr<storage::StoreWriter> writer, const call:
       metrics_(metrics),
       dataset_id_(writer->dataset_id()),
       writer_(std::move(writer)),
+      batches_(limits),
       thread_([this] { Run(); }) {}
 
 WriterLoop::~WriterLoop() { Stop(); }
@@ -61,6 +50,11 @@ void WriterLoop::Stop() {
   }
   if (thread_.joinable()) thread_.join();
   writer_.reset();
+}
+
+bool WriterLoop::IsUrgent() const {
+  absl::MutexLock lock(&mutex_);
+  return batches_.IsUrgent();
 }
 
 void WriterLoop::Open(storage::ProducerOpening opening, OpenDone done) {
@@ -81,16 +75,8 @@ void WriterLoop::Enqueue(Job job) {
     absl::MutexLock lock(&mutex_);
     if (!stopping_ && !failed_) {
       const bool was_idle = !HasWork();
-      if (const auto* commit = std::get_if<CommitJob>(&job)) {
-        const Work work = CountWork(*commit);
-        queued_ += work;
-        Work& of_producer = queued_of_[commit->batch->producer_id()];
-        of_producer += work;
-        if (!last_sender_.empty() && commit->sender != last_sender_ && of_producer.FitsIn({kLightRows, kLightBytes})) {
-          urgent_until_ = SteadyAfter(kUrgentFor);
-        }
-        last_sender_ = commit->sender;
-        batches_.push_back(std::move(job));
+      if (auto* commit = std::get_if<CommitJob>(&job)) {
+        batches_.Add(std::move(*commit));
       } else if (std::holds_alternative<RemoveJob>(job)) {
         removals_.push_back(std::move(job));
       } else {
@@ -104,10 +90,11 @@ void WriterLoop::Enqueue(Job job) {
   Abandon(job, why);
 }
 
-bool WriterLoop::HasWork() const { return !openings_.empty() || !batches_.empty() || !removals_.empty() || stopping_; }
+bool WriterLoop::HasWork() const { return !openings_.empty() || batches_.IsReady() || !removals_.empty() || stopping_; }
 
 bool WriterLoop::HasGathered() const {
-  return stopping_ || !openings_.empty() || batches_.size() >= recent_producers_.size() || queued_.rows >= kEnoughRows;
+  return stopping_ || !openings_.empty() || batches_.ready_batches() >= recent_producers_.size() ||
+         batches_.ready_rows() >= kEnoughRows;
 }
 
 void WriterLoop::Expect(const std::vector<Job>& group) {
@@ -134,9 +121,10 @@ void WriterLoop::Run() {
     {
       absl::MutexLock lock(&mutex_);
       const auto work = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return HasWork(); };
-      changed_.Await(mutex_, SteadyAfter(Patience()), work);
-      if (!batches_.empty()) Gather();
+      changed_.Await(mutex_, std::min(SteadyAfter(Patience()), batches_.ready_at()), work);
+      if (batches_.ready_batches() > 0) Gather();
       group = TakeGroup();
+      writer_->SetUrgent(batches_.IsUrgent());
       Expect(group);
       last = group.empty() && stopping_;
       if (last) group.assign(std::make_move_iterator(removals_.begin()), std::make_move_iterator(removals_.end()));
@@ -169,7 +157,7 @@ bool WriterLoop::RetentionIsDue(bool busy) {
 }
 
 std::vector<WriterLoop::Job> WriterLoop::TakeGroup() {
-  opened_last_ = !openings_.empty() && (batches_.empty() || !opened_last_);
+  opened_last_ = !openings_.empty() && (!batches_.IsReady() || !opened_last_);
   return opened_last_ ? TakeOpenings() : TakeBatches();
 }
 
@@ -181,62 +169,11 @@ std::vector<WriterLoop::Job> WriterLoop::TakeOpenings() {
   return group;
 }
 
-WriterLoop::Work WriterLoop::LargestGroup() const {
-  const Work largest = {limits_.group_records, limits_.group_bytes};
-  if (SteadyNow() >= urgent_until_) return largest;
-  return {std::min(largest.rows, kUrgentRows), std::min(largest.bytes, kUrgentBytes)};
-}
-
 std::vector<WriterLoop::Job> WriterLoop::TakeBatches() {
-  const Work limit = LargestGroup();
-  const Shares shares = {{limit.rows / kProducersOfGroup, limit.bytes / kProducersOfGroup},
-                         {limit.rows / kSendersOfGroup, limit.bytes / kSendersOfGroup}};
-  const Shares all = {limit, limit};
-  BatchGroup group{.limit = limit};
-  TakeShares(shares, {.light_only = true}, group);
-  only_light_last_ = !group.jobs.empty() && !only_light_last_;
-  if (only_light_last_) {
-    TakeShares(all, {.light_only = true}, group);
-  } else {
-    TakeShares(shares, {.firsts = true}, group);
-    TakeShares(all, {}, group);
-  }
-  return std::move(group.jobs);
-}
-
-bool WriterLoop::IsLight(const std::string& producer_id) const {
-  return queued_of_.at(producer_id).FitsIn({kLightRows, kLightBytes});
-}
-
-void WriterLoop::TakeShares(const Shares& shares, const Rule& rule, BatchGroup& group) {
-  absl::flat_hash_set<std::string> passed;  // producers with a batch that stays queued; their later batches stay, too
-  std::deque<Job> left;
-  bool in_any_case = rule.firsts;
-  for (; !batches_.empty() && (in_any_case || group.work.rows < group.limit.rows); batches_.pop_front()) {
-    const CommitJob& job = std::get<CommitJob>(batches_.front());
-    const std::string& producer_id = job.batch->producer_id();
-    const Work work = CountWork(job);
-    Work& of_producer = group.of_producers[producer_id];
-    Work& of_sender = group.of_senders[job.sender];
-    const bool may_come = !passed.contains(producer_id) && (!rule.light_only || IsLight(producer_id));
-    const bool has_share = (rule.firsts && of_sender.rows == 0) || ((of_producer + work).FitsIn(shares.of_producer) &&
-                                                                    (of_sender + work).FitsIn(shares.of_sender));
-    if (!in_any_case && !(may_come && has_share && (group.work + work).FitsIn(group.limit))) {
-      passed.insert(producer_id);
-      left.push_back(std::move(batches_.front()));
-      continue;
-    }
-    in_any_case = false;
-    of_producer += work;
-    of_sender += work;
-    group.work += work;
-    queued_ -= work;
-    const auto queued = queued_of_.find(producer_id);
-    queued->second -= work;
-    if (queued->second.rows == 0) queued_of_.erase(queued);  // every batch has at least one row
-    group.jobs.push_back(std::move(batches_.front()));
-  }
-  batches_.insert(batches_.begin(), std::make_move_iterator(left.begin()), std::make_move_iterator(left.end()));
+  std::vector<Job> group;
+  if (!batches_.IsReady() && !stopping_) return group;
+  for (CommitJob& job : batches_.IsReady() ? batches_.Take() : batches_.TakeAll()) group.emplace_back(std::move(job));
+  return group;
 }
 
 absl::Status WriterLoop::Do(std::vector<Job>& group) {
@@ -305,7 +242,12 @@ absl::Status WriterLoop::DoCommit(std::vector<Job>& group) {
   const SteadyTime begin = SteadyNow();
   ASSIGN_OR_RETURN(std::vector<storage::BatchOutcome> outcomes, writer_->CommitBatches(batches));
   for (const storage::BatchOutcome& outcome : outcomes) retention_.AddRejects(outcome.reject_bytes);
-  if (metrics_ != nullptr) metrics_->AddCommit(batches, outcomes, ElapsedSince(begin));
+  const absl::Duration duration = ElapsedSince(begin);
+  if (metrics_ != nullptr) metrics_->AddCommit(batches, outcomes, duration);
+  {
+    absl::MutexLock lock(&mutex_);
+    batches_.AddCommit(duration);
+  }
   Answer<CommitJob>(std::move(group), std::move(outcomes));
   return absl::OkStatus();
 }
@@ -342,13 +284,10 @@ void WriterLoop::Fatal(const absl::Status& status, std::vector<Job> group) {
     absl::MutexLock lock(&mutex_);
     failed_ = true;
     for (Job& job : openings_) group.push_back(std::move(job));
-    for (Job& job : batches_) group.push_back(std::move(job));
+    for (CommitJob& job : batches_.TakeAll()) group.emplace_back(std::move(job));
     for (Job& job : removals_) group.push_back(std::move(job));
     openings_.clear();
-    batches_.clear();
     removals_.clear();
-    queued_ = {};
-    queued_of_.clear();
   }
   events_.on_fatal(status);
   for (Job& job : group) Abandon(job, NoWriter());

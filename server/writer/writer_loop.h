@@ -15,9 +15,9 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "proto/base/steady.h"
-#include "server/batch/parsed_batch.h"
 #include "server/call/limits.h"
 #include "server/storage/store.h"
+#include "server/writer/batch_queue.h"
 #include "server/writer/disk_guard.h"
 #include "server/writer/metrics.h"
 #include "server/writer/retention.h"
@@ -31,8 +31,7 @@ namespace telemetry::writer {
 // next batch a fixed time after its last Ack (client/session.h), so producers that were acknowledged together send
 // again together, and after a while all of them share one commit. A lone producer waits only for its own commit.
 //
-// Producers with few queued records take turns with those with many: they wait for at most one transaction of the
-// others. While their batches come from several senders, transactions are smaller, so that this wait is about 20 ms.
+// BatchQueue chooses the batches of a transaction, so that senders do not delay each other.
 //
 // The completion callbacks may run on another thread: a transaction of many producers has as many callbacks, each with
 // a system call, and meanwhile the next transaction is running.
@@ -53,7 +52,7 @@ class WriterLoop {
   using RemoveDone = std::function<void(absl::StatusOr<v1::DeleteStep> step)>;
   // Called after the commit, in the order of the commits and never concurrently. Must not block.
   using OpenDone = std::function<void(storage::OpenOutcome outcome)>;
-  using CommitDone = std::function<void(storage::BatchOutcome outcome)>;
+  using CommitDone = BatchQueue::CommitDone;
 
   // `guard`, `retention` and `metrics` must outlive the loop. `metrics` may be nullptr.
   WriterLoop(std::unique_ptr<storage::StoreWriter> writer, const call::Limits& limits, Events events, DiskGuard& guard,
@@ -62,6 +61,9 @@ class WriterLoop {
   ~WriterLoop();
 
   const std::string& dataset_id() const { return dataset_id_; }
+
+  // Returns true while transactions are short (BatchQueue::IsUrgent).
+  bool IsUrgent() const ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Queues a StoreWriter::OpenProducers. Calls `done` with UNAVAILABLE after a fatal error, after Stop and while the
   // dataset cannot be reached, and with RESOURCE_EXHAUSTED while the disk has no room.
@@ -84,46 +86,13 @@ class WriterLoop {
     storage::ProducerOpening opening;
     OpenDone done;
   };
-  struct CommitJob {
-    std::string sender;
-    std::unique_ptr<batch::ParsedBatch> batch;
-    CommitDone done;
-  };
+  using CommitJob = BatchQueue::Entry;
   struct RemoveJob {
     storage::Removal removal;
     std::function<bool()> is_wanted;
     RemoveDone done;
   };
   using Job = std::variant<OpenJob, CommitJob, RemoveJob>;
-  // The writer's cost of batches, or a limit on it.
-  struct Work {
-    uint64_t rows = 0;
-    uint64_t bytes = 0;
-
-    Work operator+(const Work& other) const { return {rows + other.rows, bytes + other.bytes}; }
-    Work& operator+=(const Work& other) { return *this = *this + other; }
-    Work& operator-=(const Work& other) { return *this = {rows - other.rows, bytes - other.bytes}; }
-    bool FitsIn(const Work& limit) const { return rows <= limit.rows && bytes <= limit.bytes; }
-  };
-  static Work CountWork(const CommitJob& job) { return {job.batch->rows(), job.batch->bytes()}; }
-  // The batches of the next transaction.
-  struct BatchGroup {
-    Work limit;
-    std::vector<Job> jobs;
-    Work work;
-    absl::flat_hash_map<std::string, Work> of_producers;
-    absl::flat_hash_map<std::string, Work> of_senders;
-  };
-  struct Shares {
-    Work of_producer;
-    Work of_sender;
-  };
-  struct Rule {
-    bool light_only = false;  // take only batches of light producers
-    // Take the first batch regardless of its size, and the first batch of each sender if the group has room.
-    bool firsts = false;
-  };
-
   void Enqueue(Job job) ABSL_LOCKS_EXCLUDED(mutex_);
   bool HasWork() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Waits up to kGatherFor for the expected producers.
@@ -140,15 +109,7 @@ class WriterLoop {
   // take turns.
   std::vector<Job> TakeGroup() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::vector<Job> TakeOpenings() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Returns the limit of the next transaction. It is lower while light producers of other senders would otherwise wait
-  // long.
-  Work LargestGroup() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::vector<Job> TakeBatches() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Returns true if the queued batches of the producer are small in total.
-  bool IsLight(const std::string& producer_id) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Moves queued batches to the group, in order, as far as the shares and the group have room. The batches of one
-  // producer keep their order.
-  void TakeShares(const Shares& shares, const Rule& rule, BatchGroup& group) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Do(std::vector<Job>& group);
   // Returns the next removal if one is due. `busy`: jobs were executed.
   std::vector<Job> TakeRemoval(bool busy) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -178,18 +139,13 @@ class WriterLoop {
   bool is_reachable_ = true;                      // writer thread only
   SteadyTime removed_at_{};                       // end of the last removal; writer thread only
 
-  absl::Mutex mutex_;
+  mutable absl::Mutex mutex_;
   // Openings overtake batches: those of other producers, and those of an earlier stream of the same producer, whose
   // records are sent again.
   std::deque<Job> openings_ ABSL_GUARDED_BY(mutex_);
-  std::deque<Job> batches_ ABSL_GUARDED_BY(mutex_);
+  BatchQueue batches_ ABSL_GUARDED_BY(mutex_);
   std::deque<Job> removals_ ABSL_GUARDED_BY(mutex_);
-  Work queued_ ABSL_GUARDED_BY(mutex_);                                       // work of batches_
-  absl::flat_hash_map<std::string, Work> queued_of_ ABSL_GUARDED_BY(mutex_);  // queued work by producer
-  std::string last_sender_ ABSL_GUARDED_BY(mutex_);                           // sender of the newest batch
-  SteadyTime urgent_until_ ABSL_GUARDED_BY(mutex_){};                         // transactions are small until this time
   bool opened_last_ ABSL_GUARDED_BY(mutex_) = false;
-  bool only_light_last_ ABSL_GUARDED_BY(mutex_) = false;
   // The time at which each producer was last part of a transaction, for the last kRecently (writer_loop.cc).
   absl::flat_hash_map<std::string, SteadyTime> recent_producers_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;

@@ -14,6 +14,9 @@ constexpr int kPatienceSteps = 2;
 constexpr int kTriesAStep = 16;
 // Hard limit: at this many steps, commits block until readers release the log (once, for at most reader_patience).
 constexpr int kMostSteps = 3;
+// The first checkpoint of a log is made at this length (1 MiB) while the work is urgent. It takes about ten
+// milliseconds.
+constexpr int kUrgentPages = 256;
 
 }  // namespace
 
@@ -36,7 +39,8 @@ absl::Status Checkpointer::AfterCommit() {
     waited_ = false;
   }
   if (log_pages_ >= kMostSteps * step_pages_ && !waited_) return AwaitReaders();
-  const int pages_to_next = tried_at_pages_ == 0 ? step_pages_ : std::max(1, step_pages_ / kTriesAStep);
+  const int first_pages = urgent_ ? std::min(step_pages_, kUrgentPages) : step_pages_;
+  const int pages_to_next = tried_at_pages_ == 0 ? first_pages : std::max(1, step_pages_ / kTriesAStep);
   if (log_pages_ < tried_at_pages_ + pages_to_next) return absl::OkStatus();
   const bool a_step_on = log_pages_ / step_pages_ > tried_at_pages_ / step_pages_;
   tried_at_pages_ = log_pages_;

@@ -28,6 +28,7 @@ class SqliteWriter : public StoreWriter {
   absl::StatusOr<absl::Duration> AddServedTime(absl::Duration passed) override;
   absl::StatusOr<PruneStep> PruneSome(const PruneRules& rules) override;
   absl::StatusOr<v1::DeleteStep> RemoveAttempts(const Removal& removal) override;
+  void SetUrgent(bool urgent) override { checkpointer_.SetUrgent(urgent); }
   absl::Status Idle() override;
 
  private:

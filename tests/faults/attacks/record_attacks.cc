@@ -115,7 +115,7 @@ void SendLargeConfigs(const Target& target) {
 void SendSupersedes(const Target& target) {
   constexpr uint64_t kIds = storage::kMaxSuperseded;
   constexpr uint64_t kIdBytes = 16;
-  const uint64_t attempts = FullSize() ? 1600 : 160;
+  const uint64_t attempts = FullSize() ? 160 : 16;
   SendBatches(target, attempts * kIds * kIdBytes, [=](uint64_t number) {
     std::vector<std::string> batch;
     for (uint64_t i = number * attempts; i < (number + 1) * attempts; ++i) {

@@ -71,9 +71,9 @@ TEST(ParsedBatch, PiecesAreTheWholeBatchInOrder) {
     EXPECT_EQ(batch.first_seq, next_seq);
     next_seq += batch.records.size();
     EXPECT_TRUE(batch.records.size() == 1 ||
-                (piece->bytes() <= call::kMaxPieceBytes && piece->memory_bytes() <= call::kMaxPieceMemoryBytes))
+                (piece->bytes() <= call::PieceLimits().bytes && piece->memory_bytes() <= call::kMaxPieceMemoryBytes))
         << batch.records.size();
-    EXPECT_LE(batch.records.size(), call::kMaxPieceRows);
+    EXPECT_LE(batch.records.size(), call::PieceLimits().rows);
     for (const auto& [record, refusal] : batch.records) {
       parsed.push_back(record->has_reject() ? record->reject().raw() : "");
     }
@@ -92,9 +92,10 @@ TEST(ParsedBatch, IdsAndPartsOfGraphsAreRows) {
 }
 
 TEST(ParsedBatch, TheMostRecordsAreTakenAndOneMoreIsRefused) {
-  EXPECT_TRUE(batch::CheckBatch(ParseOutline(EmptyRecords(call::kMaxBatchRecords)), call::Limits()).ok());
-  EXPECT_TRUE(absl::IsInvalidArgument(
-      batch::CheckBatch(ParseOutline(EmptyRecords(call::kMaxBatchRecords + 1)), call::Limits())));
+  EXPECT_TRUE(batch::ReadOutline(EmptyRecords(call::kMaxBatchRecords)).ok());
+  const absl::Status status = batch::ReadOutline(EmptyRecords(call::kMaxBatchRecords + 1)).status();
+  EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+  EXPECT_THAT(status.message(), testing::HasSubstr("more than 65536 records"));
 }
 
 TEST(ParsedBatch, TheOutlineSaysWhatTheMessageSays) {

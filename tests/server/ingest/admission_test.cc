@@ -110,12 +110,12 @@ class Counter {
 };
 
 TEST(Admission, ASenderThatHasItsShareHoldsUpNobodyElse) {
-  // Large batches have seven eighths of the budget.
+  // Large batches have five eighths of the budget: 700 bytes.
   ingest::Admission admission(
-      call::Limits{.in_flight_bytes = 800, .waiting_bytes = 100, .admission_timeout = absl::Minutes(1)});
+      call::Limits{.in_flight_bytes = 1120, .waiting_bytes = 100, .admission_timeout = absl::Minutes(1)});
   Counter greedy;
   for (int i = 0; i < 200; ++i) admission.Admit("greedy", 105, 10, greedy.Done());
-  EXPECT_EQ(greedy.admitted, 5) << "three quarters of the budget";
+  EXPECT_EQ(greedy.admitted, 5) << "three quarters of it";
   EXPECT_EQ(greedy.refused, 185) << "ten batches wait";
   absl::Notification admitted;
   admission.Admit("modest", 175, 50, [&](const absl::Status& status) {
@@ -125,6 +125,24 @@ TEST(Admission, ASenderThatHasItsShareHoldsUpNobodyElse) {
   EXPECT_TRUE(admitted.WaitForNotificationWithTimeout(absl::Seconds(30))) << "the batch waits for another sender";
   EXPECT_EQ(greedy.admitted, 5);
   EXPECT_EQ(greedy.refused, 190) << "five waiting batches made room";
+}
+
+TEST(Admission, HugeBatchesHoldUpNoOthers) {
+  ingest::Admission admission(
+      call::Limits{.in_flight_bytes = uint64_t{64} << 20, .admission_timeout = absl::Minutes(1)});
+  constexpr uint64_t kHuge = call::kMaxPieceMemoryBytes + 1;
+  while (admission.TryAdmit("greedy", kHuge)) {
+  }
+  Counter huge;
+  admission.Admit("greedy", kHuge, 1, huge.Done());
+  EXPECT_EQ(huge.admitted, 0) << "it waits";
+  EXPECT_TRUE(admission.TryAdmit("greedy", call::kMaxPieceMemoryBytes));
+  absl::Notification admitted;
+  admission.Admit("other", kHuge, 1, [&](const absl::Status& status) {
+    EXPECT_TRUE(status.ok()) << status;
+    admitted.Notify();
+  });
+  admitted.WaitForNotification();  // a sender's share leaves room for others
 }
 
 TEST(Admission, TwoSendersDoNotDisplaceEachOther) {

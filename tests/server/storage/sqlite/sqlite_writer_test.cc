@@ -54,6 +54,21 @@ TEST(SqliteWriter, TheLogStaysBoundedWhileRowsCome) {
   EXPECT_LT(std::filesystem::file_size(story.path() + "-wal"), 64u * 4200);
 }
 
+// Returns the bytes of the write-ahead log after 1000 commits of about 5 MiB.
+uint64_t LogBytesAfterCommits(bool urgent) {
+  DatasetStory story;
+  story.Restart();
+  story.writer().SetUrgent(urgent);
+  story.Send({AttemptRecord('x', 'a')});
+  for (uint64_t seq = 1; seq <= 1000; ++seq) story.Send({Row('x', seq, 1)});
+  return std::filesystem::file_size(story.path() + "-wal");
+}
+
+TEST(SqliteWriter, CheckpointsAreSmallWhileTheWorkIsUrgent) {
+  EXPECT_LT(LogBytesAfterCommits(/*urgent=*/true), uint64_t{2} << 20);
+  EXPECT_GT(LogBytesAfterCommits(/*urgent=*/false), uint64_t{4} << 20);
+}
+
 // Each reader's transaction lasts a few commits, and nearly always one is open, like queries to a busy collector.
 TEST(SqliteWriter, TheLogStaysBoundedBesideReadersThatComeAndGo) {
   constexpr int kStep = 64;
