@@ -4,27 +4,30 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/cache/cache_limits.h"
 #include "server/call/message_buffer.h"
-#include "telemetry/v1/cache.pb.h"
 
 namespace telemetry::cache {
 
+absl::Status PutCall::Admit(uint64_t bytes, v1::PutCacheRequest* parsed) {
+  if (bytes > kMaxRequestBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the request has ", bytes, " bytes; a value may have ", kMaxValueBytes));
+  }
+  RETURN_IF_ERROR(admission_.Take(sender(), bytes, SteadyNow()));
+  absl::Status status = call::FromBuffer(request(), parsed);
+  if (status.ok()) status = CheckRequest(*parsed);
+  if (!status.ok()) admission_.Release(sender(), bytes);
+  return status;
+}
+
 void PutCall::OnRequest() {
   const uint64_t bytes = request().Length();
-  if (bytes > kMaxRequestBytes) {
-    return End(absl::InvalidArgumentError(
-        absl::StrCat("the request has ", bytes, " bytes; a value may have ", kMaxValueBytes)));
-  }
-  if (absl::Status status = admission_.Take(sender(), bytes, SteadyNow()); !status.ok()) return End(std::move(status));
   v1::PutCacheRequest parsed;
-  absl::Status status = call::FromBuffer(request(), &parsed);
-  request().Clear();
-  if (status.ok()) status = CheckRequest(parsed);
-  if (!status.ok()) {
-    admission_.Release(sender(), bytes);
-    return End(std::move(status));
-  }
+  absl::Status status = Admit(bytes, &parsed);
+  request().Clear();  // the client may leave the answer unread for a while
+  if (!status.ok()) return End(std::move(status));
   auto self = std::static_pointer_cast<PutCall>(shared_from_this());
   writer_.Put({.sender = sender(), .entry = std::move(*parsed.mutable_entry())},
               [self = std::move(self), bytes](const storage::CachePutOutcome& outcome) {

@@ -2,11 +2,12 @@
 
 #include <cstdint>
 
-#include "absl/time/time.h"
+#include "absl/status/status.h"
 #include "server/access/gate.h"
 #include "server/cache/put_admission.h"
 #include "server/call/unary_call.h"
 #include "server/writer/writer_loop.h"
+#include "telemetry/v1/cache.pb.h"
 
 namespace telemetry::cache {
 
@@ -23,6 +24,8 @@ class PutCall final : public call::UnaryCall {
   using call::UnaryCall::Timeouts;
 
  private:
+  // Takes room for the request and parses it. Returns the error with which the call ends; no room is taken then.
+  absl::Status Admit(uint64_t bytes, v1::PutCacheRequest* parsed);
   void OnRequest() override;
   void OnStored(const storage::CachePutOutcome& outcome);
 
