@@ -14,6 +14,9 @@ namespace telemetry::client {
 namespace {
 
 constexpr int kLargestAnswerBytes = 8 << 20;  // a page may have two values of 1 MiB
+// A connection without a call is closed after this time: it counts among the collector's connections, and a collector
+// that stops waits for it.
+constexpr int kIdleTimeoutMs = 2000;
 
 bool MeansAbsent(const absl::Status& status) { return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status); }
 
@@ -32,6 +35,7 @@ absl::Status CacheClient::Connect() {
   arguments.SetMaxReceiveMessageSize(kLargestAnswerBytes);
   // Uses a connection of its own, which does not wait for another connection's back-off to end.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  arguments.SetInt(GRPC_ARG_CLIENT_IDLE_TIMEOUT_MS, kIdleTimeoutMs);
   stub_ = v1::CacheService::NewStub(
       grpc::CreateCustomChannel(options_.collector, connection.channel_credentials(), arguments));
   connection_ = std::make_shared<const access::Connection>(std::move(connection));
