@@ -144,7 +144,12 @@ absl::StatusOr<std::vector<PrunedAttempt>> Pruner::Plan() {
   double row_bytes = 0;
   if (too_many > 0) {
     ASSIGN_OR_RETURN(const int64_t rows, database_.QueryInt("SELECT count(*) FROM measurements"));
-    row_bytes = static_cast<double>(used) / static_cast<double>(std::max<int64_t>(rows, 1));
+    // Each table and each index has a page of its own, however few rows there are.
+    ASSIGN_OR_RETURN(const int64_t empty,
+                     database_.QueryInt("SELECT count(*) * (SELECT page_size FROM pragma_page_size) FROM sqlite_schema "
+                                        "WHERE rootpage > 0"));
+    row_bytes = static_cast<double>(std::max<int64_t>(of_attempts - empty, 0)) /
+                static_cast<double>(std::max<int64_t>(rows, 1));
   }
   std::vector<PrunedAttempt> found;
   sql::Statement& candidates = Candidates(0, too_many > 0 ? INT64_MAX : reach_.old.attempt, INT64_MAX);
