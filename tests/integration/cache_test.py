@@ -119,6 +119,15 @@ class Commands(CacheTest):
         self.assertEqual({answer["code"] for answer in answers[1:]}, {"UNAVAILABLE"})
 
 
+    def test_wrong_flags_are_wrong_usage(self):
+        for flag in ("--cache-age=soon", "--cache-bytes=many", "--cache-sender-bytes=-1"):
+            run("telemetry-collector", "serve", f"--db={self.folder / 'dataset.db'}", flag, accept=(2,))
+        self.pipeline.address = "127.0.0.1:1"
+        self.cache("put", "test", "k", "--attempt-id=0f", status=2)
+        self.cache("get", "test", "k", "--deadline=soon", status=2)
+        self.cache("get", "test", status=2)
+
+
 class Senders(CacheTest):
     def setUp(self):
         super().setUp()
