@@ -3,6 +3,8 @@
 Runs the built programs (TELEMETRY_BIN_DIR; default build/release/bin).
 """
 
+import abc
+import contextlib
 import json
 import logging
 import os
@@ -22,8 +24,17 @@ from autotune_telemetry._settings import Settings
 from pipeline import BIN, Pipeline, run
 
 
-class RemoteCacheBackend:
+class RemoteCacheBackend(abc.ABC):
     """The base class of Helion 1.5."""
+
+    @abc.abstractmethod
+    def get(self, key): ...
+
+    @abc.abstractmethod
+    def put(self, key, data): ...
+
+    def list(self, max_results=None):
+        return ()
 
 
 def parse_cache_entry(raw):
@@ -56,6 +67,8 @@ class HelionCacheTest(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         stand_in()
         helion_cache.CacheStore._process = None
+        self.processes = []
+        self.addCleanup(self.end_processes)
         logging.getLogger("autotune_telemetry").addHandler(logging.NullHandler())
 
     def use(self, address, token=None):
@@ -63,31 +76,38 @@ class HelionCacheTest(unittest.TestCase):
         settings = Settings(collector=address, worker=str(BIN / "telemetry-worker"), token_file=token)
         process = helion_cache._CacheProcess(settings)
         helion_cache.CacheStore._process = process
-        self.addCleanup(self.end, process)
+        self.processes.append(process)
         return helion_cache.RemoteCache()
 
-    @staticmethod
-    def end(process):
-        if process._process is not None:
-            process._process.stdin.close()
-            process._process.wait(60)
-            process._process.stdout.close()
+    @contextlib.contextmanager
+    def collector(self, *serve_flags):
+        """Serves a cache, and ends this process's connections before the collector."""
+        pipeline = Pipeline(self.folder / "pipeline", database=self.folder / "dataset.db", serve_flags=serve_flags)
+        with pipeline.serving():
+            yield pipeline.address
+            self.end_processes()
+
+    def end_processes(self):
+        for process in self.processes:
+            if process._process is not None:
+                process._process.stdin.close()
+                process._process.wait(60)
+                process._process.stdout.close()
+                process._process = None
 
     def test_a_config_of_one_process_is_found_by_another(self):
-        pipeline = Pipeline(self.folder / "pipeline", database=self.folder / "dataset.db")
-        with pipeline.serving():
-            first = self.use(pipeline.address)
+        with self.collector() as address:
+            first = self.use(address)
             self.assertIsInstance(first, RemoteCacheBackend)
             self.assertIsNone(first.get("a" * 64))
             self.assertEqual(list(first.list(10)), [])
             first.put("a" * 64, entry())
-            second = self.use(pipeline.address)
+            second = self.use(address)
             self.assertEqual(second.get("a" * 64), entry())
 
     def test_entries_of_this_device_are_listed_the_newest_first(self):
-        pipeline = Pipeline(self.folder / "pipeline", database=self.folder / "dataset.db")
-        with pipeline.serving():
-            cache = self.use(pipeline.address)
+        with self.collector() as address:
+            cache = self.use(address)
             for i in range(5):
                 cache.put(f"{i}", entry(warps=i))
             cache.put("other", entry(hardware="other"))
@@ -95,9 +115,8 @@ class HelionCacheTest(unittest.TestCase):
             self.assertEqual(len(list(cache.list())), 5)
 
     def test_a_value_that_helion_cannot_parse_is_no_config(self):
-        pipeline = Pipeline(self.folder / "pipeline", database=self.folder / "dataset.db")
-        with pipeline.serving():
-            cache = self.use(pipeline.address)
+        with self.collector() as address:
+            cache = self.use(address)
             for bad in ("", "[", "[]", "{}", '{"config": 1}'):
                 cache.put("k", bad)
                 self.assertIsNone(cache.get("k"), bad)
@@ -107,13 +126,10 @@ class HelionCacheTest(unittest.TestCase):
         for name in ("team", "other"):
             flags = (f"--name={name}", "--role=reader,cache-writer", f"--out={self.folder / name}")
             run("telemetry-collector", "token", "add", "--tokens", tokens, *flags)
-        pipeline = Pipeline(
-            self.folder / "pipeline", database=self.folder / "dataset.db", serve_flags=(f"--tokens={tokens}",)
-        )
-        with pipeline.serving():
-            team = self.use(pipeline.address, token=str(self.folder / "team"))
+        with self.collector(f"--tokens={tokens}") as address:
+            team = self.use(address, token=str(self.folder / "team"))
             team.put("k", entry(warps=1))
-            other = self.use(pipeline.address, token=str(self.folder / "other"))
+            other = self.use(address, token=str(self.folder / "other"))
             other.put("k", entry(warps=2))
             self.assertEqual(other.get("k"), entry(warps=2))
             os.environ["AUTOTUNE_TELEMETRY_CACHE_SENDERS"] = "token team, token nightly"
@@ -141,9 +157,8 @@ class HelionCacheTest(unittest.TestCase):
             cache.put("k", entry())
 
     def test_a_forked_child_asks_by_a_process_of_its_own(self):
-        pipeline = Pipeline(self.folder / "pipeline", database=self.folder / "dataset.db")
-        with pipeline.serving():
-            cache = self.use(pipeline.address)
+        with self.collector() as address:
+            cache = self.use(address)
             cache.put("k", entry())
             child = os.fork()
             if child == 0:
