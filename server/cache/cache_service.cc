@@ -13,8 +13,11 @@
 namespace telemetry::cache {
 namespace {
 
-// The most bytes of responses that clients have not read.
-constexpr uint64_t kUnreadBytes = uint64_t{16} << 20;
+constexpr int kGetThreads = 2;
+constexpr int kListThreads = 1;
+static_assert(kGetThreads + kListThreads == CacheService::kMostReaders);
+// The most bytes of responses that clients have not read, for each of the two methods.
+constexpr uint64_t kUnreadBytes = uint64_t{8} << 20;
 
 }  // namespace
 
@@ -25,15 +28,16 @@ class CacheService::ReadCall final : public call::UnaryCall {
  public:
   using Read = absl::StatusOr<Response> (storage::StoreReader::*)(const Request& request, int64_t oldest_unix_us);
 
-  // `service` must outlive the call.
-  ReadCall(CacheService& service, call::AdmittedCall call, Read read)
+  // `service` and `pool` must outlive the call.
+  ReadCall(CacheService& service, dataset::FairPool& pool, call::AdmittedCall call, Read read)
       : call::UnaryCall(std::move(call), service.gate_,
                         {.request = service.options_.request_timeout, .unread = service.options_.unread_timeout}),
         service_(service),
+        pool_(pool),
         read_(read) {}
   ReadCall(const ReadCall&) = delete;
   ReadCall& operator=(const ReadCall&) = delete;
-  ~ReadCall() override { service_.pool_.Release(sender(), held_bytes_); }
+  ~ReadCall() override { pool_.Release(sender(), held_bytes_); }
 
  private:
   void OnRequest() override {
@@ -44,7 +48,7 @@ class CacheService::ReadCall final : public call::UnaryCall {
     if (status.ok()) status = CheckRequest(request_);
     if (!status.ok()) return End(std::move(status));
     auto self = std::static_pointer_cast<ReadCall>(shared_from_this());
-    const bool waits = service_.pool_.Run(sender(), [self = std::move(self)] { self->ReadAndAnswer(); });
+    const bool waits = pool_.Run(sender(), [self = std::move(self)] { self->ReadAndAnswer(); });
     if (!waits) End(call::TryAgainLater("too many calls of this client are waiting", service_.options_.retry_delay));
   }
 
@@ -56,22 +60,23 @@ class CacheService::ReadCall final : public call::UnaryCall {
     if (!response.ok()) return End(response.status());
     grpc::ByteBuffer answer = call::ToBuffer(*response);
     held_bytes_ = answer.Length();
-    service_.pool_.Hold(sender(), held_bytes_);
+    pool_.Hold(sender(), held_bytes_);
     Answer(std::move(answer));
   }
 
   CacheService& service_;
+  dataset::FairPool& pool_;
   const Read read_;
   Request request_;
   uint64_t held_bytes_ = 0;
 };
 
 template <typename Request, typename Response>
-void CacheService::AddRead(const char* method,
+void CacheService::AddRead(const char* method, dataset::FairPool& pool,
                            absl::StatusOr<Response> (storage::StoreReader::*read)(const Request& request,
                                                                                   int64_t oldest_unix_us)) {
-  AddMethod(method, call::CallKind::kOther, [this, read](call::AdmittedCall call) {
-    return std::make_shared<ReadCall<Request, Response>>(*this, std::move(call), read);
+  AddMethod(method, call::CallKind::kOther, [this, &pool, read](call::AdmittedCall call) {
+    return std::make_shared<ReadCall<Request, Response>>(*this, pool, std::move(call), read);
   });
 }
 
@@ -82,9 +87,10 @@ CacheService::CacheService(writer::WriterLoop& writer, dataset::ReaderPool& read
       gate_(gate),
       options_(options),
       admission_(options.puts),
-      pool_({.threads = kMostReaders, .held_bytes = kUnreadBytes}) {
-  AddRead("/telemetry.v1.CacheService/Get", &storage::StoreReader::GetCacheEntry);
-  AddRead("/telemetry.v1.CacheService/List", &storage::StoreReader::ListCacheEntries);
+      get_pool_({.threads = kGetThreads, .held_bytes = kUnreadBytes}),
+      list_pool_({.threads = kListThreads, .held_bytes = kUnreadBytes}) {
+  AddRead("/telemetry.v1.CacheService/Get", get_pool_, &storage::StoreReader::GetCacheEntry);
+  AddRead("/telemetry.v1.CacheService/List", list_pool_, &storage::StoreReader::ListCacheEntries);
   AddMethod(PutCall::kMethod, call::CallKind::kOther, [this, &writer](call::AdmittedCall call) {
     const PutCall::Timeouts timeouts = {.request = options_.request_timeout, .unread = options_.unread_timeout};
     return std::make_shared<PutCall>(std::move(call), gate_, timeouts, writer, admission_);

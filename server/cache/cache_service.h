@@ -18,12 +18,13 @@
 
 namespace telemetry::cache {
 
-// The implementation of CacheService in cache.proto. Gets and lists use readers on the service's own threads, on which
-// senders take turns, so that they do not wait behind queries of the dataset. The writer thread stores the puts.
+// The implementation of CacheService in cache.proto. Gets use readers on threads of their own, on which senders take
+// turns, so that they wait neither behind queries of the dataset nor behind lists, which may read the whole cache. The
+// writer thread stores the puts.
 class CacheService final : public call::RawService {
  public:
   // The most readers in use at a time.
-  static constexpr int kMostReaders = 2;
+  static constexpr int kMostReaders = 3;
 
   struct Options {
     absl::Duration request_timeout = absl::InfiniteDuration();
@@ -46,9 +47,9 @@ class CacheService final : public call::RawService {
   template <typename Request, typename Response>
   class ReadCall;
 
-  // Adds a unary method that returns the result of read(reader, request, oldest_unix_us).
+  // Adds a unary method that returns the result of read(reader, request, oldest_unix_us), on a thread of the pool.
   template <typename Request, typename Response>
-  void AddRead(const char* method,
+  void AddRead(const char* method, dataset::FairPool& pool,
                absl::StatusOr<Response> (storage::StoreReader::*read)(const Request& request, int64_t oldest_unix_us));
   // Returns the time before which stored entries are too old.
   int64_t OldestUnixUs() const;
@@ -57,7 +58,8 @@ class CacheService final : public call::RawService {
   access::Gate& gate_;
   const Options options_;
   PutAdmission admission_;
-  dataset::FairPool pool_;
+  dataset::FairPool get_pool_;
+  dataset::FairPool list_pool_;
 };
 
 }  // namespace telemetry::cache
