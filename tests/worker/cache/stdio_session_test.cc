@@ -6,16 +6,13 @@
 #include <sstream>
 #include <string>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "proto/record/json.h"
 #include "tests/client/fake_cache.h"
 #include "tests/temp_folder.h"
 
 namespace telemetry::worker::cache {
 namespace {
 
-using record::Json;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 using ::testing::StartsWith;
