@@ -27,6 +27,9 @@ constexpr Rule kRules[] = {
     {"/grpc.health.v1.Health/Check", Need::kNothing},
     {"/grpc.health.v1.Health/Watch", Need::kNothing},
     {kMetricsPage, Need::kReader},
+    {"/telemetry.v1.CacheService/Get", Need::kReader},
+    {"/telemetry.v1.CacheService/List", Need::kReader},
+    {"/telemetry.v1.CacheService/Put", Need::kCacheWriter},
     {"/telemetry.v1.DatasetService/Export", Need::kReader},
     {"/telemetry.v1.DatasetService/GetAttempt", Need::kReader},
     {"/telemetry.v1.DatasetService/GetRun", Need::kReader},
@@ -46,6 +49,7 @@ std::string RolesText(const Token& token) {
 
 Role RoleFor(Need need) {
   if (need == Need::kDeleter) return Role::kDeleter;
+  if (need == Need::kCacheWriter) return Role::kCacheWriter;
   return need == Need::kReader ? Role::kReader : Role::kWriter;
 }
 

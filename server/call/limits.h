@@ -6,6 +6,7 @@
 
 #include "absl/time/time.h"
 #include "proto/record/record_limit.h"
+#include "server/storage/cache_put.h"
 #include "server/storage/record_sizes.h"
 
 namespace telemetry::call {
@@ -71,6 +72,8 @@ struct Limits {
   uint64_t producer_bytes_per_second = uint64_t{256} << 20;
   // The size limits of the fields of a record.
   storage::RecordSizes record;
+  // The bytes and the age of the entries of the cache.
+  storage::CacheBudget cache;
   // The longest time for a connection to be established (TLS and HTTP/2), and for a call until its Open or request
   // arrives.
   absl::Duration handshake_timeout = absl::Seconds(20);

@@ -178,6 +178,13 @@ CollectorServer::CollectorServer(const ServerOptions& options, Ports ports,
                 {.request_timeout = limits_.open_timeout,
                  .unread_timeout = limits_.unread_timeout,
                  .call_timeout = limits_.export_timeout}),
+      cache_(writer_, readers_, gate_, calls_,
+             {.request_timeout = limits_.open_timeout,
+              .unread_timeout = limits_.unread_timeout,
+              .retry_delay = limits_.retry_delay,
+              .budget = limits_.cache,
+              .puts = {},
+              .clock = options.writer.clock}),
       acceptor_(std::move(ports.acceptor)),
       metrics_port_(std::move(ports.metrics_port)) {}
 
@@ -214,6 +221,7 @@ absl::Status CollectorServer::Build(std::shared_ptr<grpc::ServerCredentials> cre
   builder.RegisterService(&ingest_);
   builder.RegisterService(&dataset_);
   builder.RegisterService(&deletion_);
+  builder.RegisterService(&cache_);
   builder.RegisterService(&health_service_);
   call_queue_.AddTo(builder);
   if (tokens_ != nullptr) builder.SetOption(std::make_unique<WithoutReflection>());
@@ -224,7 +232,7 @@ absl::Status CollectorServer::Build(std::shared_ptr<grpc::ServerCredentials> cre
   server_ = builder.BuildAndStart();
   if (server_ == nullptr) return absl::InternalError("gRPC cannot start the server; see the log");
   for (call::RawService* service :
-       std::initializer_list<call::RawService*>{&ingest_, &dataset_, &deletion_, &health_service_}) {
+       std::initializer_list<call::RawService*>{&ingest_, &dataset_, &deletion_, &cache_, &health_service_}) {
     service->Start(call_queue_);
   }
   call_queue_.Start();
@@ -298,10 +306,12 @@ writer::CollectorState CollectorServer::State() {
                                   .database_bytes = FileBytes(db_),
                                   .wal_bytes = FileBytes(db_ + "-wal"),
                                   .retention = retention_.state()};
+  state.refused_puts = cache_.refused_puts();
   if (tokens_ != nullptr) state.tokens_unreadable = tokens_->UnreadableFor();
   const absl::StatusOr<dataset::ReaderPool::Borrowed> reader = readers_.Borrow();
   if (!reader.ok()) return state;
   if (absl::StatusOr<uint64_t> count = (*reader)->CountProducers(); count.ok()) state.producers = *count;
+  if (absl::StatusOr<uint64_t> bytes = (*reader)->CacheBytes(); bytes.ok()) state.cache_bytes = *bytes;
   return state;
 }
 

@@ -17,6 +17,7 @@
 #include "server/access/gate.h"
 #include "server/access/server_credentials.h"
 #include "server/access/token_watch.h"
+#include "server/cache/cache_service.h"
 #include "server/call/call_queue.h"
 #include "server/call/limits.h"
 #include "server/call/running_calls.h"
@@ -124,6 +125,7 @@ class CollectorServer {
   dataset::ReaderPool readers_;
   dataset::DatasetService dataset_;
   dataset::DeletionService deletion_;
+  cache::CacheService cache_;
   std::unique_ptr<grpc::Server> server_;
   // hands accepted connections to server_
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> connections_;

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/access/address.h"
 #include "proto/base/status_macros.h"
+#include "server/commands/cache_flags.h"
 #include "server/commands/limit_flags.h"
 #include "server/commands/listen_address.h"
 #include "server/commands/retention_flags.h"
@@ -79,6 +80,7 @@ void ServeFlags::AddTo(cli::Flags& flags) {
             "Free space of the dataset's disk below which records are rejected; 0: reject only when it is full")
       ->default_str("256MiB");
   AddRetentionFlags(flags, keep);
+  AddCacheFlags(flags, limits.cache);
   AddLimitFlags(flags, limits);
 }
 

@@ -75,6 +75,7 @@ std::string ToTable(const DatasetStats& stats) {
   AppendCounts("attempts", stats.attempts, &text);
   AppendCounts("measurements", stats.measurements, &text);
   AppendCounts("rejects", stats.rejects, &text);
+  AppendCounts("cache bytes", stats.cache_bytes, &text);
   AppendProducers(stats, &text);
   if (stats.oldest_unix_us) {
     absl::StrAppend(&text, "attempts arrived from ", TimeText(*stats.oldest_unix_us), " to ",
@@ -117,6 +118,7 @@ Json ToJson(const DatasetStats& stats) {
                   {"attempts", ToJson(stats.attempts)},
                   {"measurements", ToJson(stats.measurements)},
                   {"rejects", ToJson(stats.rejects)},
+                  {"cache_bytes", ToJson(stats.cache_bytes)},
                   {"producers", producers},
                   {"oldest_attempt", TimeJson(stats.oldest_unix_us)},
                   {"newest_attempt", TimeJson(stats.newest_unix_us)},

@@ -31,7 +31,7 @@ struct Plan {
   bool has_integer_key;
   int rows_at_once = kShortRows;
 };
-constexpr std::array<Plan, 20> kPlans = {{
+constexpr std::array<Plan, 22> kPlans = {{
     {"dataset", Owner::kNone, "dataset_id", kAtOnce},
     {"senders", Owner::kNone, "sender", kByInteger},
     {"statuses", Owner::kNone, "status", kByInteger},
@@ -51,6 +51,8 @@ constexpr std::array<Plan, 20> kPlans = {{
     {"source_hashes", Owner::kAttempt, "seq", kByInteger},
     {"measurement_details", Owner::kAttempt, "seq", kByInteger},
     {"rejects", Owner::kNone, "reject", kByInteger, kLongRows},
+    {"cache_senders", Owner::kNone, "cache_sender", kByInteger},
+    {"cache_entries", Owner::kNone, "cache_entry", kByInteger, kLongRows},
     {"producers", Owner::kNone, "producer_id", kAtOnce},
 }};
 constexpr Plan kServedTime = {"served_time", Owner::kNone, "served_us", kByInteger};

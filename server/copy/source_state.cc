@@ -14,7 +14,9 @@ bool TellsOfChanges(const DatasetTable& table) {
 }
 
 // Returns true for large tables whose row count changes.
-bool IsCounted(const DatasetTable& table) { return table.name == "attempts" || table.name == "rejects"; }
+bool IsCounted(const DatasetTable& table) {
+  return table.name == "attempts" || table.name == "rejects" || table.name == "cache_entries";
+}
 
 }  // namespace
 

@@ -15,7 +15,8 @@ namespace telemetry::storage {
 struct PruneRules {
   absl::Duration keep_age =
       absl::InfiniteDuration();  // older attempts are removed, and older rejects except the newest one
-  // Limit of the bytes in use, without those of rejects. The oldest attempts are removed until the limit is met.
+  // Limit of the bytes in use, without those of rejects and of the cache. The oldest attempts are removed until the
+  // limit is met.
   int64_t keep_bytes = INT64_MAX;
   // Limit of the bytes of each sender's rejects: its oldest ones are removed, but never the newest reject of all. 0: no
   // limit. Producers without a name count as one sender.
@@ -47,6 +48,7 @@ struct PruneStep {
   int64_t bytes = 0;         // of pages that became free; new records reuse them
   int64_t used_bytes = 0;    // of pages that are still in use
   int64_t reject_bytes = 0;  // estimated part of used_bytes that rejects occupy; known when the pass is done
+  int64_t cache_bytes = 0;   // estimated part of used_bytes that the cache occupies; known when the pass is done
   bool done = false;         // the pass is complete
 };
 

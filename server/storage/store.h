@@ -11,10 +11,12 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "server/storage/cache_put.h"
 #include "server/storage/export_step.h"
 #include "server/storage/prune_rules.h"
 #include "server/storage/refusal.h"
 #include "server/storage/removal.h"
+#include "telemetry/v1/cache.pb.h"
 #include "telemetry/v1/dataset.pb.h"
 #include "telemetry/v1/deletion.pb.h"
 #include "telemetry/v1/records.pb.h"
@@ -127,6 +129,11 @@ class StoreWriter {
   // arrive later are refused until the attempt is sent again. Returns errors of CommitBatches.
   virtual absl::StatusOr<v1::DeleteStep> RemoveAttempts(const Removal& removal) = 0;
 
+  // Stores entries of the cache in ONE durable transaction, in the given order, and removes entries that the budget
+  // does not keep. outcomes[i] belongs to puts[i]. Returns errors of CommitBatches.
+  virtual absl::StatusOr<std::vector<CachePutOutcome>> PutCacheEntries(absl::Span<const CachePut> puts,
+                                                                       const CacheBudget& budget) = 0;
+
   // Tells whether other callers wait, so that the next calls should be short, at the expense of the throughput.
   virtual void SetUrgent(bool /*urgent*/) {}
 
@@ -156,6 +163,13 @@ class StoreReader {
   virtual absl::StatusOr<v1::ListAttemptsResponse> ListAttempts(const v1::ListAttemptsRequest& request) = 0;
   virtual absl::StatusOr<v1::AttemptSummary> GetAttempt(const std::string& attempt_id) = 0;
   virtual absl::StatusOr<v1::ListMeasurementsResponse> ListMeasurements(const v1::ListMeasurementsRequest& request) = 0;
+
+  // Returns the bytes that the entries of the cache are charged for.
+  virtual absl::StatusOr<uint64_t> CacheBytes() = 0;
+  // Return entries of the cache that were stored at or after `oldest_unix_us` (cache.proto, readers/cache_reader.h).
+  virtual absl::StatusOr<v1::CacheEntry> GetCacheEntry(const v1::GetCacheRequest& request, int64_t oldest_unix_us) = 0;
+  virtual absl::StatusOr<v1::ListCacheResponse> ListCacheEntries(const v1::ListCacheRequest& request,
+                                                                 int64_t oldest_unix_us) = 0;
 
   // Passes the requested part of the dataset to `sink`, in the order that dataset.proto defines. Ends early with the
   // sink's error. The item is reused between calls: copy any part that must outlive the call.

@@ -80,6 +80,7 @@ MetricFamily RefusedFamily(const CollectorState& state) {
                          {"tokens_unreadable", count(state.refused_tokens_unreadable)},
                          {"overloaded", count(state.refused_overloaded)},
                          {"disk_full", count(state.refused_disk_full)},
+                         {"too_many_puts", count(state.refused_puts)},
                          {"too_many_streams", count(state.refused_streams)},
                          {"too_many_streams_of_producer", count(state.refused_streams_of_producer)}});
 }
@@ -135,6 +136,11 @@ struct CollectorMetrics::Families {
   prometheus::Counter& duplicate =
       AddCounter(*registry, "telemetry_records_duplicate_total",
                  "Records that had been committed before, or whose content was stored already");
+  prometheus::Counter& cache_puts =
+      AddCounter(*registry, "telemetry_cache_puts_total", "Entries that were stored in the cache and are durable");
+  prometheus::Counter& cache_removed =
+      AddCounter(*registry, "telemetry_cache_entries_removed_total",
+                 "Entries that were removed from the cache to make room, or because of their age");
   prometheus::Histogram& commit_seconds =
       AddHistogram(*registry, "telemetry_commit_seconds", "Time from the start of a transaction until it was durable",
                    kCommitSeconds);
@@ -146,48 +152,50 @@ struct CollectorMetrics::Families {
 // The metrics that are read for each scrape.
 struct CollectorMetrics::StateFamilies {
   static std::vector<MetricFamily> Collect(const CollectorState& state) {
-    return {GaugeFamily("telemetry_in_flight_bytes",
-                        "Bytes in flight: records of all streams that are parsed and not yet committed",
-                        state.in_flight_bytes),
-            GaugeFamily("telemetry_in_flight_limit_bytes", "Limit of telemetry_in_flight_bytes",
-                        state.in_flight_limit_bytes),
-            GaugeFamily("telemetry_window_bytes", "Limit of the unacknowledged record bytes of one stream",
-                        state.window_bytes),
-            GaugeFamily("telemetry_waiting_batches", "Batches that wait for room among the bytes in flight",
-                        state.waiting_batches),
-            GaugeFamily("telemetry_streams", "Open ingest streams", state.streams),
-            GaugeFamily("telemetry_producers", "Producers that the dataset knows", state.producers),
-            GaugeFamily("telemetry_database_bytes", "Size of the database file", state.database_bytes),
-            GaugeFamily("telemetry_wal_bytes", "Size of the write-ahead log's file", state.wal_bytes),
-            GaugeFamily("telemetry_disk_free_bytes", "Free bytes on the dataset's disk", state.disk_free_bytes),
-            GaugeFamily("telemetry_disk_keep_free_bytes", "Free bytes below which records are rejected",
-                        state.disk_keep_free_bytes),
-            GaugeFamily("telemetry_waiting_bytes", "Bytes of the messages that wait for room", state.waiting_bytes),
-            GaugeFamily("telemetry_unread_ack_bytes", "Bytes of rejects in Acks that producers have not read",
-                        state.unread_ack_bytes),
-            CounterFamily("telemetry_reads_delayed_total",
-                          "Batches after which a producer had exceeded its rate and had to wait", state.delays),
-            CounterFamily("telemetry_records_too_large_total", "Records that were refused for their size",
-                          state.too_large_records),
-            CounterFamily("telemetry_retention_attempts_removed_total", "Attempts removed by age or size",
-                          state.retention.attempts_removed),
-            CounterFamily("telemetry_retention_freed_bytes_total",
-                          "Bytes of the database file that were freed for reuse", state.retention.bytes_removed),
-            GaugeFamily("telemetry_retention_last_pass_age_seconds", "Time since the end of the last retention pass",
-                        WholeSeconds(state.retention.last_pass)),
-            GaugeFamily("telemetry_served_seconds", "Time that the dataset has been served, by which its data ages",
-                        WholeSeconds(state.retention.served)),
-            GaugeFamily("telemetry_tokens_unreadable_seconds",
-                        "Time since the token file could last be read; 0: readable, or there is none",
-                        WholeSeconds(state.tokens_unreadable)),
-            LabelledFamily("telemetry_limit", "The limits that the collector was started with", MetricType::Gauge,
-                           "name", state.limits),
-            GaugeFamily("telemetry_connections", "Open connections", state.connections.open),
-            ConnectionsRefusedFamily(state.connections),
-            CounterFamily("telemetry_listeners_reopened_total", "Listening sockets that were lost and reopened",
-                          state.connections.reopened),
-            EndedFamily(state),
-            RefusedFamily(state)};
+    return {
+        GaugeFamily("telemetry_in_flight_bytes",
+                    "Bytes in flight: records of all streams that are parsed and not yet committed",
+                    state.in_flight_bytes),
+        GaugeFamily("telemetry_in_flight_limit_bytes", "Limit of telemetry_in_flight_bytes",
+                    state.in_flight_limit_bytes),
+        GaugeFamily("telemetry_window_bytes", "Limit of the unacknowledged record bytes of one stream",
+                    state.window_bytes),
+        GaugeFamily("telemetry_waiting_batches", "Batches that wait for room among the bytes in flight",
+                    state.waiting_batches),
+        GaugeFamily("telemetry_streams", "Open ingest streams", state.streams),
+        GaugeFamily("telemetry_producers", "Producers that the dataset knows", state.producers),
+        GaugeFamily("telemetry_cache_bytes", "Bytes that the entries of the cache are charged for", state.cache_bytes),
+        GaugeFamily("telemetry_database_bytes", "Size of the database file", state.database_bytes),
+        GaugeFamily("telemetry_wal_bytes", "Size of the write-ahead log's file", state.wal_bytes),
+        GaugeFamily("telemetry_disk_free_bytes", "Free bytes on the dataset's disk", state.disk_free_bytes),
+        GaugeFamily("telemetry_disk_keep_free_bytes", "Free bytes below which records are rejected",
+                    state.disk_keep_free_bytes),
+        GaugeFamily("telemetry_waiting_bytes", "Bytes of the messages that wait for room", state.waiting_bytes),
+        GaugeFamily("telemetry_unread_ack_bytes", "Bytes of rejects in Acks that producers have not read",
+                    state.unread_ack_bytes),
+        CounterFamily("telemetry_reads_delayed_total",
+                      "Batches after which a producer had exceeded its rate and had to wait", state.delays),
+        CounterFamily("telemetry_records_too_large_total", "Records that were refused for their size",
+                      state.too_large_records),
+        CounterFamily("telemetry_retention_attempts_removed_total", "Attempts removed by age or size",
+                      state.retention.attempts_removed),
+        CounterFamily("telemetry_retention_freed_bytes_total", "Bytes of the database file that were freed for reuse",
+                      state.retention.bytes_removed),
+        GaugeFamily("telemetry_retention_last_pass_age_seconds", "Time since the end of the last retention pass",
+                    WholeSeconds(state.retention.last_pass)),
+        GaugeFamily("telemetry_served_seconds", "Time that the dataset has been served, by which its data ages",
+                    WholeSeconds(state.retention.served)),
+        GaugeFamily("telemetry_tokens_unreadable_seconds",
+                    "Time since the token file could last be read; 0: readable, or there is none",
+                    WholeSeconds(state.tokens_unreadable)),
+        LabelledFamily("telemetry_limit", "The limits that the collector was started with", MetricType::Gauge, "name",
+                       state.limits),
+        GaugeFamily("telemetry_connections", "Open connections", state.connections.open),
+        ConnectionsRefusedFamily(state.connections),
+        CounterFamily("telemetry_listeners_reopened_total", "Listening sockets that were lost and reopened",
+                      state.connections.reopened),
+        EndedFamily(state),
+        RefusedFamily(state)};
   }
 };
 
@@ -219,6 +227,13 @@ void CollectorMetrics::AddCommit(absl::Span<const storage::ProducerBatch> batche
   families_->duplicate.Increment(static_cast<double>(duplicate));
   families_->commit_seconds.Observe(absl::ToDoubleSeconds(took));
   families_->commit_records.Observe(static_cast<double>(records));
+}
+
+void CollectorMetrics::AddPuts(absl::Span<const storage::CachePutOutcome> outcomes) {
+  for (const storage::CachePutOutcome& outcome : outcomes) {
+    if (outcome.status.ok()) families_->cache_puts.Increment();
+    families_->cache_removed.Increment(static_cast<double>(outcome.removed));
+  }
 }
 
 }  // namespace telemetry::writer

@@ -47,6 +47,8 @@ struct CollectorState {
   // Unset: the value cannot be read now.
   std::optional<uint64_t> disk_free_bytes;
   std::optional<uint64_t> producers;
+  std::optional<uint64_t> cache_bytes;
+  uint64_t refused_puts = 0;
   std::optional<uint64_t> database_bytes;
   std::optional<uint64_t> wal_bytes;
   Retention::State retention;
@@ -66,6 +68,8 @@ class CollectorMetrics {
   // Counts a committed transaction. outcomes[i] belongs to batches[i].
   void AddCommit(absl::Span<const storage::ProducerBatch> batches, absl::Span<const storage::BatchOutcome> outcomes,
                  absl::Duration took);
+  // Counts a committed transaction of the cache.
+  void AddPuts(absl::Span<const storage::CachePutOutcome> outcomes);
 
  private:
   struct Families;

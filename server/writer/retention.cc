@@ -78,13 +78,14 @@ void Retention::EndPass(const storage::PruneStep& last) {
                                    {"freed_bytes", pass_.bytes},
                                    {"used_bytes", last.used_bytes}});
   }
-  const bool too_large = last.used_bytes - last.reject_bytes > options_.rules.keep_bytes;
+  const bool too_large = last.used_bytes - last.reject_bytes - last.cache_bytes > options_.rules.keep_bytes;
   if (too_large && !said_too_large_) {
     log::Warn(
         "the dataset is larger than --keep-bytes, but the remaining attempts are the only ones of their runs or still "
         "arriving",
         {{"used_bytes", last.used_bytes},
          {"reject_bytes", last.reject_bytes},
+         {"cache_bytes", last.cache_bytes},
          {"keep_bytes", options_.rules.keep_bytes}});
   }
   said_too_large_ = too_large;

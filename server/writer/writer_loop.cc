@@ -23,6 +23,11 @@ constexpr uint64_t kEnoughRows = 1000;
 constexpr size_t kMaxOpenings = 256;
 // While records wait, the least time between two removals.
 constexpr absl::Duration kRemovalPause = absl::Milliseconds(100);
+// While records wait, the least time between two transactions of puts, and the most puts and bytes in one: they take
+// the writer a few milliseconds.
+constexpr absl::Duration kPutPause = absl::Milliseconds(50);
+constexpr size_t kMaxPuts = 64;
+constexpr uint64_t kMaxPutBytes = uint64_t{2} << 20;
 
 absl::Status NoWriter() { return absl::UnavailableError("the collector is shutting down"); }
 
@@ -69,6 +74,8 @@ void WriterLoop::Remove(storage::Removal removal, std::function<bool()> is_wante
   Enqueue(RemoveJob{std::move(removal), std::move(is_wanted), std::move(done)});
 }
 
+void WriterLoop::Put(storage::CachePut put, PutDone done) { Enqueue(PutJob{std::move(put), std::move(done)}); }
+
 void WriterLoop::Enqueue(Job job) {
   absl::Status why = guard_.Check();
   if (why.ok()) {
@@ -79,6 +86,8 @@ void WriterLoop::Enqueue(Job job) {
         batches_.Add(std::move(*commit));
       } else if (std::holds_alternative<RemoveJob>(job)) {
         removals_.push_back(std::move(job));
+      } else if (std::holds_alternative<PutJob>(job)) {
+        puts_.push_back(std::move(job));
       } else {
         openings_.push_back(std::move(job));
       }
@@ -90,7 +99,9 @@ void WriterLoop::Enqueue(Job job) {
   Abandon(job, why);
 }
 
-bool WriterLoop::HasWork() const { return !openings_.empty() || batches_.IsReady() || !removals_.empty() || stopping_; }
+bool WriterLoop::HasWork() const {
+  return !openings_.empty() || batches_.IsReady() || !removals_.empty() || !puts_.empty() || stopping_;
+}
 
 bool WriterLoop::HasGathered() const {
   return stopping_ || !openings_.empty() || batches_.ready_batches() >= recent_producers_.size() ||
@@ -127,7 +138,7 @@ void WriterLoop::Run() {
       writer_->SetUrgent(batches_.IsUrgent());
       Expect(group);
       last = group.empty() && stopping_;
-      if (last) group.assign(std::make_move_iterator(removals_.begin()), std::make_move_iterator(removals_.end()));
+      if (last) group = TakeLeftovers();
     }
     if (last && !group.empty()) Refuse(std::exchange(group, {}), NoWriter());
     absl::Status status = last ? retention_.End(*writer_) : Do(group);
@@ -185,8 +196,13 @@ absl::Status WriterLoop::Do(std::vector<Job>& group) {
   if (retain) {
     RETURN_IF_ERROR(retention_.Step(*writer_));
   }
+  group = TakePuts(busy);
+  const bool put = !group.empty();
+  if (put) {
+    RETURN_IF_ERROR(DoPut(group));
+  }
   group = TakeRemoval(busy);
-  idle_ = !busy && !retain && group.empty();
+  idle_ = !busy && !retain && !put && group.empty();
   if (!group.empty()) return DoRemove(group);
   return idle_ ? writer_->Idle() : absl::OkStatus();
 }
@@ -198,6 +214,44 @@ std::vector<WriterLoop::Job> WriterLoop::TakeRemoval(bool busy) {
   taken.push_back(std::move(removals_.front()));
   removals_.pop_front();
   return taken;
+}
+
+std::vector<WriterLoop::Job> WriterLoop::TakePuts(bool busy) {
+  std::vector<Job> taken;
+  const absl::MutexLock lock(&mutex_);
+  if (busy && ElapsedSince(put_at_) < kPutPause) return taken;
+  uint64_t bytes = 0;
+  while (!puts_.empty() && taken.size() < kMaxPuts && bytes < kMaxPutBytes) {
+    bytes += storage::CacheEntryBytes(std::get<PutJob>(puts_.front()).put.entry);
+    taken.push_back(std::move(puts_.front()));
+    puts_.pop_front();
+  }
+  return taken;
+}
+
+std::vector<WriterLoop::Job> WriterLoop::TakeLeftovers() {
+  std::vector<Job> left;
+  for (std::deque<Job>* jobs : {&removals_, &puts_}) {
+    std::move(jobs->begin(), jobs->end(), std::back_inserter(left));
+    jobs->clear();
+  }
+  return left;
+}
+
+absl::Status WriterLoop::DoPut(std::vector<Job>& group) {
+  guard_.Look();
+  if (absl::Status why = guard_.Check(group.size()); !why.ok()) {
+    Refuse(std::move(group), why);
+    return absl::OkStatus();
+  }
+  std::vector<storage::CachePut> puts;
+  puts.reserve(group.size());
+  for (Job& job : group) puts.push_back(std::move(std::get<PutJob>(job).put));
+  ASSIGN_OR_RETURN(std::vector<storage::CachePutOutcome> outcomes, writer_->PutCacheEntries(puts, limits_.cache));
+  put_at_ = SteadyNow();
+  if (metrics_ != nullptr) metrics_->AddPuts(outcomes);
+  Answer<PutJob>(std::move(group), std::move(outcomes));
+  return absl::OkStatus();
 }
 
 absl::Status WriterLoop::DoRemove(std::vector<Job>& group) {
@@ -285,9 +339,8 @@ void WriterLoop::Fatal(const absl::Status& status, std::vector<Job> group) {
     failed_ = true;
     for (Job& job : openings_) group.push_back(std::move(job));
     for (CommitJob& job : batches_.TakeAll()) group.emplace_back(std::move(job));
-    for (Job& job : removals_) group.push_back(std::move(job));
     openings_.clear();
-    removals_.clear();
+    for (Job& job : TakeLeftovers()) group.push_back(std::move(job));
   }
   events_.on_fatal(status);
   for (Job& job : group) Abandon(job, NoWriter());
@@ -304,6 +357,8 @@ void WriterLoop::Abandon(Job& job, const absl::Status& why) {
     open->done({.status = why});
   } else if (auto* remove = std::get_if<RemoveJob>(&job)) {
     remove->done(why);
+  } else if (auto* put = std::get_if<PutJob>(&job)) {
+    put->done({.status = why});
   } else {
     std::get<CommitJob>(job).done({.status = why});
   }

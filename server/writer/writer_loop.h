@@ -50,6 +50,7 @@ class WriterLoop {
     RunAnswers run_answers = [](const std::function<void()>& answers) { answers(); };
   };
   using RemoveDone = std::function<void(absl::StatusOr<v1::DeleteStep> step)>;
+  using PutDone = std::function<void(storage::CachePutOutcome outcome)>;
   // Called after the commit, in the order of the commits and never concurrently. Must not block.
   using OpenDone = std::function<void(storage::OpenOutcome outcome)>;
   using CommitDone = BatchQueue::CommitDone;
@@ -78,7 +79,12 @@ class WriterLoop {
   // with CANCELLED. Other errors are those listed for Open.
   void Remove(storage::Removal removal, std::function<bool()> is_wanted, RemoveDone done) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Executes the queued jobs except removals, which end with UNAVAILABLE, then ends the thread and closes the dataset.
+  // Queues an entry of StoreWriter::PutCacheEntries. Entries are stored between two transactions of records; while
+  // records wait, at most twenty times a second. The status of the outcome may be an error listed for Open.
+  void Put(storage::CachePut put, PutDone done) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Executes the queued jobs except removals and puts, which end with UNAVAILABLE, then ends the thread and closes the
+  // dataset.
   void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
@@ -92,7 +98,11 @@ class WriterLoop {
     std::function<bool()> is_wanted;
     RemoveDone done;
   };
-  using Job = std::variant<OpenJob, CommitJob, RemoveJob>;
+  struct PutJob {
+    storage::CachePut put;
+    PutDone done;
+  };
+  using Job = std::variant<OpenJob, CommitJob, RemoveJob, PutJob>;
   void Enqueue(Job job) ABSL_LOCKS_EXCLUDED(mutex_);
   bool HasWork() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Waits up to kGatherFor for the expected producers.
@@ -113,10 +123,15 @@ class WriterLoop {
   absl::Status Do(std::vector<Job>& group);
   // Returns the next removal if one is due. `busy`: jobs were executed.
   std::vector<Job> TakeRemoval(bool busy) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Returns the next puts if they are due.
+  std::vector<Job> TakePuts(bool busy) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Returns the removals and puts, which are left when the loop ends.
+  std::vector<Job> TakeLeftovers() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status DoGroup(std::vector<Job>& group);
   absl::Status DoOpen(std::vector<Job>& group);
   absl::Status DoCommit(std::vector<Job>& group);
   absl::Status DoRemove(std::vector<Job>& group);
+  absl::Status DoPut(std::vector<Job>& group);
   // Calls `done` of each job with its outcome and frees the memory of the group, both through run_answers.
   template <typename JobKind, typename Outcome>
   void Answer(std::vector<Job> group, std::vector<Outcome> outcomes);
@@ -138,6 +153,7 @@ class WriterLoop {
   bool idle_ = false;                             // nothing was written since the last checkpoint; writer thread only
   bool is_reachable_ = true;                      // writer thread only
   SteadyTime removed_at_{};                       // end of the last removal; writer thread only
+  SteadyTime put_at_{};                           // end of the last puts; writer thread only
 
   mutable absl::Mutex mutex_;
   // Openings overtake batches: those of other producers, and those of an earlier stream of the same producer, whose
@@ -145,6 +161,7 @@ class WriterLoop {
   std::deque<Job> openings_ ABSL_GUARDED_BY(mutex_);
   BatchQueue batches_ ABSL_GUARDED_BY(mutex_);
   std::deque<Job> removals_ ABSL_GUARDED_BY(mutex_);
+  std::deque<Job> puts_ ABSL_GUARDED_BY(mutex_);
   bool opened_last_ ABSL_GUARDED_BY(mutex_) = false;
   // The time at which each producer was last part of a transaction, for the last kRecently (writer_loop.cc).
   absl::flat_hash_map<std::string, SteadyTime> recent_producers_ ABSL_GUARDED_BY(mutex_);

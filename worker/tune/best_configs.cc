@@ -48,8 +48,7 @@ absl::StatusOr<BestConfig> Read(const std::string& path) {
   if (!file) return absl::NotFoundError(Cat(path, ": does not exist"));
   std::ostringstream text;
   text << file.rdbuf();
-  absl::StatusOr<Json> object = record::ParseJson(text.str());
-  absl::StatusOr<BestConfig> best = object.ok() ? FromJson(*object) : object.status();
+  absl::StatusOr<BestConfig> best = ParseBestConfig(text.str());
   if (best.ok()) return best;
   return absl::FailedPreconditionError(
       Cat(path, ": ", best.status().message(), "; remove the file, and the next tuning of the run rewrites it"));
@@ -81,6 +80,11 @@ Json ToJson(const BestConfig& best) {
                     {"run_id", Json::String(best.run_id)},
                     {"attempt_id", Json::String(best.attempt_id)}};
   return object;
+}
+
+absl::StatusOr<BestConfig> ParseBestConfig(const std::string& text) {
+  const absl::StatusOr<Json> object = record::ParseJson(text);
+  return object.ok() ? FromJson(*object) : object.status();
 }
 
 absl::StatusOr<BestConfig> BestConfigCache::Find(const std::string& run_id) const {

@@ -36,6 +36,9 @@ BestConfig MakeBestConfig(const v1::Run& run, codegen::Config config, double per
 // Returns an object with the names of the members as keys. The config appears twice: as an object under `config` and as
 // Helion's literal under `config_text`.
 record::Json ToJson(const BestConfig& best);
+// Parses the text of such an object. Returns INVALID_ARGUMENT for a text that is no JSON, and FAILED_PRECONDITION if
+// the object has no run_id, config or time.
+absl::StatusOr<BestConfig> ParseBestConfig(const std::string& text);
 
 // The best configs found on this machine: a folder with one small file per run. Any number of processes may use the
 // folder at the same time, because files are replaced atomically.

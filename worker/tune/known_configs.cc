@@ -73,15 +73,29 @@ class UniqueConfigs {
   std::vector<Config> configs_;
 };
 
+// Adds the config for this run in the collector's cache. Returns an error if no other query can be expected to succeed.
+absl::Status AddFromSharedCache(const v1::Run& run, const KnownSources& sources, UniqueConfigs* configs) {
+  if (sources.shared == nullptr || sources.shared->is_absent()) return absl::OkStatus();
+  absl::StatusOr<BestConfig> shared = sources.shared->Find(run);
+  if (shared.ok()) configs->Add(std::move(shared->config));
+  if (absl::IsFailedPrecondition(shared.status())) Notice(sources, std::string(shared.status().message()));
+  // An older collector has no cache.
+  const bool goes_on = shared.ok() || absl::IsNotFound(shared.status()) || absl::IsUnimplemented(shared.status()) ||
+                       absl::IsFailedPrecondition(shared.status());
+  return goes_on ? absl::OkStatus() : shared.status();
+}
+
 // Adds the collector's config for this run to `configs` and its configs for other shapes to `others`.
 void AddFromCollector(const v1::Run& run, const KnownSources& sources, UniqueConfigs* configs,
                       std::vector<BestConfig>* others) {
-  if (sources.collector == nullptr) return;
-  absl::StatusOr<BestConfig> same = AskForRun(run, *sources.collector);
-  if (same.ok()) configs->Add(std::move(same->config));
-  // If the first query failed, the second one would probably wait for its deadline, too, so it is skipped.
-  absl::Status status = same.ok() || absl::IsNotFound(same.status()) ? absl::OkStatus() : same.status();
-  if (status.ok()) {
+  // After a query that failed, the next one would probably wait for its deadline, too, so it is skipped.
+  absl::Status status = AddFromSharedCache(run, sources, configs);
+  if (status.ok() && sources.collector != nullptr) {
+    absl::StatusOr<BestConfig> same = AskForRun(run, *sources.collector);
+    if (same.ok()) configs->Add(std::move(same->config));
+    if (!absl::IsNotFound(same.status())) status = same.status();
+  }
+  if (status.ok() && sources.collector != nullptr) {
     absl::StatusOr<std::vector<BestConfig>> answer = AskForOthers(run, *sources.collector);
     status = answer.status();
     if (answer.ok()) *others = *std::move(answer);

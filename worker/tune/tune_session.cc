@@ -18,7 +18,19 @@ using record::Cat;
 
 // The deadline of each of the two queries before a search.
 constexpr absl::Duration kCollectorDeadline = absl::Milliseconds(500);
+// The deadline of a query to the cache, which comes before those queries, and of storing a config in it. After the
+// first query without an answer no query follows.
+constexpr absl::Duration kCacheDeadline = absl::Seconds(1);
 constexpr size_t kJournalDigits = 16;
+
+// Returns the versions with which a config is found on this device.
+record::Json VersionsOf(const device::DeviceProperties& device) {
+  record::Json versions = record::Json::Object();
+  versions.members = {{"telemetry-worker", record::Json::String(TELEMETRY_VERSION)},
+                      {"driver", record::Json::String(device.driver_version)},
+                      {"runtime", record::Json::String(device.runtime_version)}};
+  return versions;
+}
 
 std::string LimitText(const std::optional<int>& limit) { return limit ? Cat(*limit) : "none"; }
 
@@ -42,6 +54,12 @@ absl::StatusOr<std::unique_ptr<TuneSession>> TuneSession::Open(SessionOptions op
   }
   auto session = std::unique_ptr<TuneSession>(new TuneSession(std::move(options)));
   RETURN_IF_ERROR(session->OpenProducer());
+  if (session->producer_ != nullptr) {
+    session->shared_cache_ =
+        std::make_unique<SharedCache>(client::CacheClientOptions{.collector = session->options_.collector,
+                                                                 .credentials = session->options_.credentials,
+                                                                 .deadline = kCacheDeadline});
+  }
   if (session->producer_ != nullptr && session->options_.begin_with_known) {
     session->dataset_ = std::make_unique<client::DatasetClient>(
         client::DatasetClientOptions{.collector = session->options_.collector,
@@ -92,31 +110,44 @@ absl::StatusOr<TaskResult> TuneSession::Tune(TuneSubject subject, recording::Att
 
   info.origin = options_.origin;
   tuner.processes.measure.device = subject.kernel->device()->id();
+  const record::Json versions = VersionsOf(subject.kernel->device()->properties());
   if (!journal->has_begun()) tuner.search.starting_points = StartingPoints(result.run, tuner);
   ASSIGN_OR_RETURN(TuneResult tuned, tune::Tune(std::move(subject), std::move(tuner),
                                                 {.info = std::move(info),
                                                  .sinks = {.producer = producer_.get(), .log = log.get()},
                                                  .journal = journal.get()}));
   result.tuned = std::move(tuned);
-  if (!result.tuned.stopped) Conclude(result, journal.get());
+  if (!result.tuned.stopped) Conclude(result, versions, journal.get());
   return result;
 }
 
-void TuneSession::Conclude(const TaskResult& result, Journal* journal) const {
+void TuneSession::Conclude(const TaskResult& result, const record::Json& versions, Journal* journal) {
   absl::Status kept;
-  if (const std::optional<FinalRanking::Best>& best = result.tuned.ranking.best) {
-    kept = best_configs_.Put(MakeBestConfig(result.run, best->config, best->perf_ms, result.tuned.attempt_id));
+  if (const std::optional<FinalRanking::Best>& found = result.tuned.ranking.best) {
+    const BestConfig best = MakeBestConfig(result.run, found->config, found->perf_ms, result.tuned.attempt_id);
+    kept = best_configs_.Put(best);
+    Share(best, versions);
   }
   for (const absl::Status& status : {kept, journal->Remove()}) {
     if (!status.ok()) Notice(std::string(status.message()));
   }
 }
 
+void TuneSession::Share(const BestConfig& best, const record::Json& versions) {
+  if (shared_cache_ == nullptr || shared_cache_->is_absent()) return;
+  const absl::Status status = shared_cache_->Put(best, versions);
+  // An older collector has no cache.
+  if (status.ok() || absl::IsUnimplemented(status) || said_not_shared_.exchange(true)) return;
+  Notice(Cat("the best config is not in the collector's cache: ", std::string(status.message())));
+}
+
 std::vector<codegen::Config> TuneSession::StartingPoints(const v1::Run& run, const TunerOptions& tuner) {
   std::vector<codegen::Config> points = tuner.search.starting_points;
   if (!options_.begin_with_known) return points;
-  std::vector<codegen::Config> known =
-      StartingPointsFor(run, {.cache = &best_configs_, .collector = dataset_.get(), .on_notice = options_.on_notice});
+  std::vector<codegen::Config> known = StartingPointsFor(run, {.cache = &best_configs_,
+                                                               .collector = dataset_.get(),
+                                                               .shared = shared_cache_.get(),
+                                                               .on_notice = options_.on_notice});
   std::move(known.begin(), known.end(), std::back_inserter(points));
   return points;
 }

@@ -13,10 +13,12 @@
 #include "client/dataset_client.h"
 #include "client/producer.h"
 #include "proto/access/credentials.h"
+#include "proto/record/json.h"
 #include "worker/kernels/library.h"
 #include "worker/runtime/settings.h"
 #include "worker/tune/best_configs.h"
 #include "worker/tune/recording/sidecar_log.h"
+#include "worker/tune/shared_cache.h"
 #include "worker/tune/tuner.h"
 
 namespace telemetry::worker::tune {
@@ -81,12 +83,16 @@ class TuneSession {
   explicit TuneSession(SessionOptions options);
 
   absl::Status OpenProducer();
-  // Returns the caller's starting points, then the known configs. Waits at most one second for the collector.
+  // Returns the caller's starting points, then the known configs. Waits at most one second for a collector that is
+  // down.
   std::vector<codegen::Config> StartingPoints(const v1::Run& run, const TunerOptions& tuner);
   // Opens a log for one attempt; returns null without log_base.
   absl::StatusOr<std::unique_ptr<recording::SidecarLog>> OpenLog() const;
-  // Stores the best config of an attempt that has ended, then removes its journal. Errors are notices.
-  void Conclude(const TaskResult& result, Journal* journal) const;
+  // Stores the best config of an attempt that has ended, here and in the collector's cache, then removes its journal.
+  // Errors are notices.
+  void Conclude(const TaskResult& result, const record::Json& versions, Journal* journal);
+  // Puts the config into the collector's cache. Waits at most one second. The first error is a notice.
+  void Share(const BestConfig& best, const record::Json& versions);
   void Notice(const std::string& text) const {
     if (options_.on_notice) options_.on_notice(text);
   }
@@ -96,6 +102,8 @@ class TuneSession {
   std::atomic<uint64_t> refused_ = 0;
   std::unique_ptr<client::Producer> producer_;
   std::unique_ptr<client::DatasetClient> dataset_;  // null without a collector or without begin_with_known
+  std::unique_ptr<SharedCache> shared_cache_;       // null without a collector
+  std::atomic<bool> said_not_shared_ = false;       // a notice said that a config was not put into the cache
 };
 
 // Returns the path, below a session's state_dir, of the journal of an attempt at this run with these options.

@@ -47,7 +47,8 @@ PgWriter::PgWriter(std::unique_ptr<PgDatabase> database, std::string dataset_id,
       prefetcher_(*database_),
       batches_(*database_, tables::BatchWriter::Writers::kMany, &prefetcher_),
       committed_seq_(*database_, "SELECT committed_seq FROM producers WHERE producer_id = ?1 FOR SHARE"),
-      remover_(*database_) {}
+      remover_(*database_),
+      cache_(*database_) {}
 
 absl::StatusOr<std::vector<OpenOutcome>> PgWriter::OpenProducers(absl::Span<const ProducerOpening> openings) {
   absl::StatusOr<std::vector<OpenOutcome>> outcomes;
@@ -98,6 +99,23 @@ absl::StatusOr<bool> PgWriter::AreRemoved(const Removal& removal) {
   ASSIGN_OR_RETURN(const sql::Transaction transaction, sql::Transaction::BeginWrite(*database_));
   ASSIGN_OR_RETURN(const bool is_there, remover_.IsThere(removal.keys.front()));
   return !is_there;
+}
+
+absl::StatusOr<std::vector<CachePutOutcome>> PgWriter::PutCacheEntries(absl::Span<const CachePut> puts,
+                                                                       const CacheBudget& budget) {
+  absl::StatusOr<std::vector<CachePutOutcome>> outcomes;
+  bool is_repeated = false;
+  absl::Status status = Transact(
+      [&] {
+        if (std::exchange(is_repeated, true)) cache_.Forget();
+        outcomes = cache_.Store(puts, budget, NowUnixUs());
+        return outcomes.status();
+      },
+      // Putting an entry again gives the same result.
+      [] { return false; });
+  if (status.ok()) return outcomes;
+  cache_.Forget();
+  return status;
 }
 
 absl::Status PgWriter::Idle() {

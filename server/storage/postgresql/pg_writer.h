@@ -17,6 +17,7 @@
 #include "server/storage/store.h"
 #include "server/storage/tables/attempt_remover.h"
 #include "server/storage/tables/batch_writer.h"
+#include "server/storage/tables/cache_table.h"
 
 namespace telemetry::storage::postgresql {
 
@@ -35,6 +36,8 @@ class PgWriter : public StoreWriter {
   absl::StatusOr<absl::Duration> AddServedTime(absl::Duration passed) override;
   absl::StatusOr<PruneStep> PruneSome(const PruneRules& rules) override;
   absl::StatusOr<v1::DeleteStep> RemoveAttempts(const Removal& removal) override;
+  absl::StatusOr<std::vector<CachePutOutcome>> PutCacheEntries(absl::Span<const CachePut> puts,
+                                                               const CacheBudget& budget) override;
   // Checks that the server can be reached.
   absl::Status Idle() override;
   absl::Duration idle_interval() const override { return absl::Seconds(1); }
@@ -62,6 +65,7 @@ class PgWriter : public StoreWriter {
   uint64_t remembered_on_ = 0;  // the connection generation for which the caches are valid
   sql::Statement committed_seq_;
   tables::AttemptRemover remover_;
+  tables::CacheTable cache_;
 };
 
 }  // namespace telemetry::storage::postgresql

@@ -8,6 +8,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/record/identity.h"
 #include "proto/record/ids.h"
+#include "server/storage/readers/cache_reader.h"
 #include "server/storage/readers/deletion.h"
 #include "server/storage/readers/exporter.h"
 #include "server/storage/sql/statement.h"
@@ -145,6 +146,23 @@ absl::StatusOr<v1::ListMeasurementsResponse> SqlReader::ListMeasurements(const v
   for (v1::Measurement& row : *rows) row.set_attempt_id(request.attempt_id());
   for (v1::MeasurementDetail& detail : *response.mutable_details()) detail.set_attempt_id(request.attempt_id());
   return response;
+}
+
+absl::StatusOr<uint64_t> SqlReader::CacheBytes() {
+  ASSIGN_OR_RETURN(const sql::Transaction transaction, BeginCall());
+  ASSIGN_OR_RETURN(const int64_t bytes, readers::CacheBytes(*database_));
+  return static_cast<uint64_t>(bytes);
+}
+
+absl::StatusOr<v1::CacheEntry> SqlReader::GetCacheEntry(const v1::GetCacheRequest& request, int64_t oldest_unix_us) {
+  ASSIGN_OR_RETURN(const sql::Transaction transaction, BeginCall());
+  return readers::GetCacheEntry(*database_, request, oldest_unix_us);
+}
+
+absl::StatusOr<v1::ListCacheResponse> SqlReader::ListCacheEntries(const v1::ListCacheRequest& request,
+                                                                  int64_t oldest_unix_us) {
+  ASSIGN_OR_RETURN(const sql::Transaction transaction, BeginCall());
+  return readers::ListCacheEntries(*database_, request, oldest_unix_us);
 }
 
 absl::Status SqlReader::Export(const v1::ExportRequest& request, const Sink& sink) {

@@ -24,6 +24,10 @@ class SqlReader : public StoreReader {
   absl::StatusOr<v1::ListAttemptsResponse> ListAttempts(const v1::ListAttemptsRequest& request) override;
   absl::StatusOr<v1::AttemptSummary> GetAttempt(const std::string& attempt_id) override;
   absl::StatusOr<v1::ListMeasurementsResponse> ListMeasurements(const v1::ListMeasurementsRequest& request) override;
+  absl::StatusOr<uint64_t> CacheBytes() override;
+  absl::StatusOr<v1::CacheEntry> GetCacheEntry(const v1::GetCacheRequest& request, int64_t oldest_unix_us) override;
+  absl::StatusOr<v1::ListCacheResponse> ListCacheEntries(const v1::ListCacheRequest& request,
+                                                         int64_t oldest_unix_us) override;
   absl::Status Export(const v1::ExportRequest& request, const Sink& sink) override;
   absl::StatusOr<ExportStep> Next(Exporter& exporter) override;
   absl::StatusOr<Deletion> BeginDeletion(const v1::DeleteRequest& request) override;

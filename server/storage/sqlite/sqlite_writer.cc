@@ -24,6 +24,7 @@ SqliteWriter::SqliteWriter(LockFile lock, SqliteDatabase database, AckedTally ac
       acked_(std::move(acked)),
       clock_(options.clock),
       batches_(database_, tables::BatchWriter::Writers::kThisOne),
+      cache_(database_),
       checkpointer_(database_, options.checkpoint_pages, options.reader_patience) {}
 
 absl::Status SqliteWriter::Fail(absl::Status status) {
@@ -105,6 +106,10 @@ absl::StatusOr<PruneStep> SqliteWriter::TryPrune(const PruneRules& rules) {
 
 absl::Status SqliteWriter::AfterRemoval() {
   batches_.ForgetAttempts();
+  return AfterOtherCommit();
+}
+
+absl::Status SqliteWriter::AfterOtherCommit() {
   absl::Status status = acked_.Add(database_, /*records=*/0, checkpointer_.log_pages());
   return status.ok() ? checkpointer_.AfterCommit() : status;
 }
@@ -123,6 +128,24 @@ absl::StatusOr<v1::DeleteStep> SqliteWriter::TryRemove(const Removal& removal) {
   if (status.ok()) status = AfterRemoval();
   if (!status.ok()) return status;
   return step;
+}
+
+absl::StatusOr<std::vector<CachePutOutcome>> SqliteWriter::PutCacheEntries(absl::Span<const CachePut> puts,
+                                                                           const CacheBudget& budget) {
+  if (!failed_.ok()) return failed_;
+  absl::StatusOr<std::vector<CachePutOutcome>> outcomes = TryPut(puts, budget);
+  if (!outcomes.ok()) return Fail(outcomes.status());
+  return outcomes;
+}
+
+absl::StatusOr<std::vector<CachePutOutcome>> SqliteWriter::TryPut(absl::Span<const CachePut> puts,
+                                                                  const CacheBudget& budget) {
+  ASSIGN_OR_RETURN(sql::Transaction transaction, sql::Transaction::BeginWrite(database_));
+  ASSIGN_OR_RETURN(std::vector<CachePutOutcome> outcomes, cache_.Store(puts, budget, NowUnixUs()));
+  absl::Status status = transaction.Commit();
+  if (status.ok()) status = AfterOtherCommit();
+  if (!status.ok()) return status;
+  return outcomes;
 }
 
 absl::Status SqliteWriter::Idle() {

@@ -12,6 +12,7 @@
 #include "server/storage/sqlite/sqlite_store.h"
 #include "server/storage/store.h"
 #include "server/storage/tables/batch_writer.h"
+#include "server/storage/tables/cache_table.h"
 #include "server/storage/tables/pruner.h"
 
 namespace telemetry::storage::sqlite {
@@ -28,6 +29,8 @@ class SqliteWriter : public StoreWriter {
   absl::StatusOr<absl::Duration> AddServedTime(absl::Duration passed) override;
   absl::StatusOr<PruneStep> PruneSome(const PruneRules& rules) override;
   absl::StatusOr<v1::DeleteStep> RemoveAttempts(const Removal& removal) override;
+  absl::StatusOr<std::vector<CachePutOutcome>> PutCacheEntries(absl::Span<const CachePut> puts,
+                                                               const CacheBudget& budget) override;
   void SetUrgent(bool urgent) override { checkpointer_.SetUrgent(urgent); }
   absl::Status Idle() override;
 
@@ -37,8 +40,11 @@ class SqliteWriter : public StoreWriter {
   absl::StatusOr<absl::Duration> TryAddServedTime(absl::Duration passed);
   absl::StatusOr<PruneStep> TryPrune(const PruneRules& rules);
   absl::StatusOr<v1::DeleteStep> TryRemove(const Removal& removal);
+  absl::StatusOr<std::vector<CachePutOutcome>> TryPut(absl::Span<const CachePut> puts, const CacheBudget& budget);
   // Completes a committed removal of attempts.
   absl::Status AfterRemoval();
+  // Completes a committed transaction that stored no records.
+  absl::Status AfterOtherCommit();
   int64_t NowUnixUs() const { return absl::ToUnixMicros(clock_()); }
   // Stores an error of the database as the writer's final one.
   absl::Status Fail(absl::Status status);
@@ -49,6 +55,7 @@ class SqliteWriter : public StoreWriter {
   const std::function<absl::Time()> clock_;
   absl::Status failed_;
   tables::BatchWriter batches_;
+  tables::CacheTable cache_;
   std::optional<tables::Pruner> pruner_;  // the pass in progress
   Checkpointer checkpointer_;
 };

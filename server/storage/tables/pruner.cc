@@ -118,6 +118,10 @@ absl::StatusOr<int64_t> UsedBytes(sql::Database& database) {
       "FROM pragma_page_count AS p, pragma_freelist_count AS f, pragma_page_size AS s");
 }
 
+absl::StatusOr<int64_t> CachedBytes(sql::Database& database) {
+  return database.QueryInt("SELECT coalesce(sum(size_bytes), 0) FROM cache_senders");
+}
+
 Pruner::Pruner(sql::Database& database, const PruneRules& rules, const PruneReach& reach)
     : database_(database), rules_(rules), reach_(reach), candidates_(database, kCandidates), remover_(database) {}
 
@@ -133,13 +137,19 @@ absl::StatusOr<std::vector<PrunedAttempt>> Pruner::Plan() {
     ASSIGN_OR_RETURN(const bool none_left, NextRejects(rejects));
     counted = none_left;
   }
-  int64_t of_attempts = used;
+  ASSIGN_OR_RETURN(const int64_t cached, CachedBytes(database_));
+  int64_t of_attempts = used - cached;
   for (const auto& [sender, bytes] : reject_bytes_by_sender_) of_attempts -= bytes;
   double too_many = static_cast<double>(of_attempts) - static_cast<double>(rules_.keep_bytes);
   double row_bytes = 0;
   if (too_many > 0) {
     ASSIGN_OR_RETURN(const int64_t rows, database_.QueryInt("SELECT count(*) FROM measurements"));
-    row_bytes = static_cast<double>(used) / static_cast<double>(std::max<int64_t>(rows, 1));
+    // Each table and each index has a page of its own, however few rows there are.
+    ASSIGN_OR_RETURN(const int64_t empty,
+                     database_.QueryInt("SELECT count(*) * (SELECT page_size FROM pragma_page_size) FROM sqlite_schema "
+                                        "WHERE rootpage > 0"));
+    row_bytes = static_cast<double>(std::max<int64_t>(of_attempts - empty, 0)) /
+                static_cast<double>(std::max<int64_t>(rows, 1));
   }
   std::vector<PrunedAttempt> found;
   sql::Statement& candidates = Candidates(0, too_many > 0 ? INT64_MAX : reach_.old.attempt, INT64_MAX);
@@ -165,6 +175,8 @@ absl::StatusOr<PruneStep> Pruner::RemoveSome() {
   }
   if (rejects_done_ && step.rejects == 0) {
     RETURN_IF_ERROR(CountNewRejects());
+    ASSIGN_OR_RETURN(const int64_t cached, CachedBytes(database_));
+    cache_bytes_ = cached;
     ASSIGN_OR_RETURN(const bool no_attempts, RemoveAttempts(before, step));
     step.done = no_attempts;
   }
@@ -172,6 +184,7 @@ absl::StatusOr<PruneStep> Pruner::RemoveSome() {
   step.bytes = std::max<int64_t>(before - after, 0);
   step.used_bytes = after;
   step.reject_bytes = reject_bytes_;
+  step.cache_bytes = cache_bytes_;
   RETURN_IF_ERROR(transaction.Commit());
   return step;
 }

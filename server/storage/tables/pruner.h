@@ -29,6 +29,8 @@ absl::StatusOr<PruneReach> ReachByClock(sql::Database& database, const PruneRule
 
 // Returns the bytes of pages that are in use.
 absl::StatusOr<int64_t> UsedBytes(sql::Database& database);
+// Returns the bytes that the entries of the cache occupy, approximately.
+absl::StatusOr<int64_t> CachedBytes(sql::Database& database);
 
 // One pass over the dataset by the rules, on the writer's connection: first over the rejects, newest first, then over
 // the attempts, oldest first. Removed rows leave free pages, which are reused; the file does not shrink. Not
@@ -62,7 +64,7 @@ class Pruner {
   absl::StatusOr<bool> NextRejects(std::vector<int64_t>& found);
   // Counts the rejects that arrived since the last count, so that these do not cost an attempt its space either.
   absl::Status CountNewRejects();
-  bool IsTooMuch(int64_t used_bytes) const { return used_bytes - reject_bytes_ > rules_.keep_bytes; }
+  bool IsTooMuch(int64_t used_bytes) const { return used_bytes - reject_bytes_ - cache_bytes_ > rules_.keep_bytes; }
   absl::Status Remove(const PrunedAttempt& attempt);
 
   sql::Database& database_;
@@ -73,6 +75,7 @@ class Pruner {
   int64_t rejects_below_ = INT64_MAX;                             // rejects from this key on were examined
   int64_t newest_reject_ = 0;                                     // rejects up to this key are counted
   int64_t reject_bytes_ = 0;                                      // of rejects that stay
+  int64_t cache_bytes_ = 0;                                       // of the cache
   absl::flat_hash_map<int64_t, int64_t> reject_bytes_by_sender_;  // of rejects that were examined
   sql::Statement candidates_;
   AttemptRemover remover_;

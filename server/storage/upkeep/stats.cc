@@ -113,6 +113,7 @@ absl::StatusOr<DatasetStats> ReadStats(const std::string& path) {
   if (status.ok()) status = ReadInt(database, "SELECT count(DISTINCT config_id) FROM configs", &stats.configs);
   if (status.ok()) status = CountBy(database, "SELECT state, count(*) FROM attempts GROUP BY 1", &stats.attempts);
   if (status.ok()) status = CountBy(database, "SELECT reason, count(*) FROM rejects GROUP BY 1", &stats.rejects);
+  if (status.ok()) status = CountBy(database, "SELECT name, size_bytes FROM cache_senders", &stats.cache_bytes);
   if (status.ok()) status = ReadArrivals(database, &stats);
   if (status.ok()) status = ReadProducers(database, &stats);
   if (status.ok()) status = CountMeasurements(database, &stats);

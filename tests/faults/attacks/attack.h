@@ -35,6 +35,7 @@ std::vector<Attack> ConnectionAttacks();
 std::vector<Attack> MessageAttacks();
 std::vector<Attack> RecordAttacks();
 std::vector<Attack> ExportAttacks();
+std::vector<Attack> CacheAttacks();
 // Returns the attacks of all groups.
 std::vector<Attack> AllAttacks();
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "telemetry/v1/cache.pb.h"
 #include "telemetry/v1/dataset.grpc.pb.h"
 #include "telemetry/v1/dataset.pb.h"
 #include "telemetry/v1/deletion.pb.h"
@@ -43,7 +44,8 @@ constexpr char kOtherHex[] = "71717171717171717171717171717171";  // ProducerId(
 std::vector<std::string> OwnMethods() {
   std::vector<std::string> methods;
   for (const google::protobuf::FileDescriptor* file :
-       {v1::Open::descriptor()->file(), v1::Filter::descriptor()->file(), v1::DeleteRequest::descriptor()->file()}) {
+       {v1::Open::descriptor()->file(), v1::Filter::descriptor()->file(), v1::DeleteRequest::descriptor()->file(),
+        v1::CacheEntry::descriptor()->file()}) {
     for (int i = 0; i < file->service_count(); ++i) {
       const google::protobuf::ServiceDescriptor* service = file->service(i);
       for (int k = 0; k < service->method_count(); ++k) {
@@ -57,6 +59,8 @@ std::vector<std::string> OwnMethods() {
 bool Writes(const std::string& method) { return method.find("IngestService") != std::string::npos; }
 
 bool Deletes(const std::string& method) { return method.find("DeletionService") != std::string::npos; }
+
+bool Caches(const std::string& method) { return method == "/telemetry.v1.CacheService/Put"; }
 
 std::string RequestFor(const std::string& method) {
   if (method.ends_with("/Stream")) {
@@ -86,10 +90,12 @@ struct Credential {
   std::string reading;
   std::string writing;
   std::string deleting = "denied";
+  std::string caching = "denied";
 
   const std::string& Verdict(const std::string& method) const {
     if (reading == "unauthenticated") return reading;
     if (Deletes(method)) return deleting;
+    if (Caches(method)) return caching;
     return Writes(method) ? writing : reading;
   }
 };
@@ -141,7 +147,13 @@ class AuthorizationTest : public ::testing::Test {
          "denied"},
         {"reader and writer", {Bearer({.name = "writer", .roles = {Role::kReader, Role::kWriter}})}, "in", "in"},
         {"deleter", {Bearer({.name = "operator", .roles = {Role::kDeleter}})}, "denied", "denied", "in"},
-        {"admin", {Bearer({.name = "writer", .roles = {Role::kAdmin}})}, "in", "in", "in"},
+        {"cache writer",
+         {Bearer({.name = "cache", .roles = {Role::kCacheWriter}})},
+         "denied",
+         "denied",
+         "denied",
+         "in"},
+        {"admin", {Bearer({.name = "writer", .roles = {Role::kAdmin}})}, "in", "in", "in", "in"},
     };
   }
 
@@ -153,7 +165,7 @@ TEST_F(AuthorizationTest, EveryMethodWithEveryCredential) {
   const access::LogCapture log;
   const std::vector<Credential> credentials = AllCredentials();
   const std::vector<std::string> methods = OwnMethods();
-  ASSERT_GE(methods.size(), 9u);
+  ASSERT_GE(methods.size(), 12u);
   for (const Credential& credential : credentials) {
     CollectorStory story(ServerOptions{.tokens = tokens_.path()});
     for (const std::string& method : methods) {

@@ -38,6 +38,9 @@ void Fill(DatasetStory& story) {
   v1::Record failed = Row('y', 2, 1);
   failed.mutable_measurement()->set_status("error");
   story.Send({RunRecord('a'), ended, AttemptRecord('y', 'a'), Row('x', 1, 1), Row('y', 1, 1), failed, RunRecord(' ')});
+  storage::CachePut put = {.sender = "token a", .entry = {}};
+  put.entry.set_key("k");
+  EXPECT_TRUE(story.writer().PutCacheEntries({put}, {}).ok());
 }
 
 TEST(Stats, CountsWhatIsThere) {
@@ -50,6 +53,7 @@ TEST(Stats, CountsWhatIsThere) {
   EXPECT_EQ(stats->measurements.at("ok"), 2);
   EXPECT_EQ(stats->measurements.at("error"), 1);
   EXPECT_EQ(stats->rejects.size(), 1u);
+  EXPECT_EQ(stats->cache_bytes.at("token a"), storage::kCacheEntryBaseBytes + 1);
   ASSERT_EQ(stats->rows_by_day.size(), 1u);
   EXPECT_EQ(stats->rows_by_day.begin()->second, 3);
   ASSERT_EQ(stats->producers.size(), 1u);

@@ -42,7 +42,25 @@ std::unique_ptr<TestDataset> NewPlace(Kind kind) {
 
 const std::string kProducer(16, 'p');
 
-// Sends the records as the producer's next ones. The records before them are skipped.
+// Puts entries of two senders into the cache, with bytes and texts that are difficult for a format.
+void PutCache(storage::StoreWriter& writer) {
+  storage::CachePut full = {.sender = "token ci", .entry = {}};
+  full.entry.set_namespace_("test");
+  full.entry.set_key("tab\t\\");
+  full.entry.set_value(std::string("\0\n\xff\\N", 5));
+  full.entry.set_attempt_id(std::string(16, '\0'));
+  full.entry.set_hardware("ä");
+  full.entry.set_versions_json("{}");
+  storage::CachePut sparse = full;
+  sparse.sender = "192.0.2.7";
+  sparse.entry = {};
+  sparse.entry.set_namespace_("test");
+  sparse.entry.set_key("k");
+  const auto outcomes = writer.PutCacheEntries({full, sparse}, {});
+  ASSERT_TRUE(outcomes.ok() && outcomes->back().status.ok()) << outcomes.status();
+}
+
+// Sends the records as the producer's next ones, and puts entries into the cache. The records before them are skipped.
 void Send(TestDataset& dataset, uint64_t first_seq, const std::vector<v1::Record>& records) {
   absl::StatusOr<std::unique_ptr<storage::StoreWriter>> writer = dataset.OpenWriter();
   ASSERT_TRUE(writer.ok()) << writer.status();
@@ -53,6 +71,7 @@ void Send(TestDataset& dataset, uint64_t first_seq, const std::vector<v1::Record
   storage::AddRecords(records, &batch);
   const auto outcomes = (*writer)->CommitBatches({batch});
   ASSERT_TRUE(outcomes.ok() && outcomes->front().status.ok()) << outcomes.status();
+  PutCache(**writer);
 }
 
 v1::Record Reject(const std::string& raw) {

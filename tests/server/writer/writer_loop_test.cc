@@ -45,6 +45,13 @@ class TransactionList final : public storage::StoreWriter {
     Add("remove " + std::to_string(removal.keys.front()));
     return v1::DeleteStep();
   }
+  absl::StatusOr<std::vector<storage::CachePutOutcome>> PutCacheEntries(
+      absl::Span<const storage::CachePut> puts, const storage::CacheBudget& /*budget*/) override {
+    std::string text = "put";
+    for (const storage::CachePut& put : puts) text += " " + put.entry.key();
+    Add(text);
+    return std::vector<storage::CachePutOutcome>(puts.size());
+  }
   absl::Status Idle() override { return absl::OkStatus(); }
 
  private:
@@ -82,6 +89,13 @@ class WriterLoopTest : public testing::Test {
         {.keys = {attempt}, .attempts = {{}}, .empty_runs_of = ""}, [is_wanted] { return is_wanted; },
         [this](const absl::StatusOr<v1::DeleteStep>& step) { removals_.push_back(step.status().code()); });
   }
+  void Put(const std::string& key, size_t value_bytes = 100) {
+    storage::CachePut put = {.sender = "sender", .entry = {}};
+    put.entry.set_key(key);
+    put.entry.set_value(std::string(value_bytes, 'v'));
+    loop_.Put(std::move(put),
+              [this](const storage::CachePutOutcome& outcome) { puts_.push_back(outcome.status.code()); });
+  }
   // Returns the transactions of all jobs that were queued while the first transaction, which opens a producer, was
   // running.
   std::vector<std::string> Transactions() {
@@ -95,6 +109,7 @@ class WriterLoopTest : public testing::Test {
   absl::Notification go_on_;
   std::vector<std::string> transactions_;
   std::vector<absl::StatusCode> removals_;  // status codes of the removals
+  std::vector<absl::StatusCode> puts_;      // status codes of the puts
   writer::DiskGuard guard_{writer::DiskGuardOptions{}};
   writer::Retention retention_{writer::RetentionOptions{}};
   writer::WriterLoop loop_;
@@ -161,6 +176,19 @@ TEST_F(WriterLoopTest, ARemovalThatNobodyWantsAnyMoreIsNotDone) {
   Commit("a", 1);
   EXPECT_THAT(Transactions(), ElementsAre("commit a"));
   EXPECT_THAT(removals_, ElementsAre(absl::StatusCode::kCancelled));
+}
+
+TEST_F(WriterLoopTest, PutsShareATransactionAndLeaveRoomForRecords) {
+  Put("1");
+  Put("2", 3 << 20);
+  Put("3");
+  for (const char* producer : {"a", "b", "c"}) Commit(producer, 1000);
+  const std::vector<std::string> transactions = Transactions();
+  ASSERT_GE(transactions.size(), 4u);
+  EXPECT_EQ(transactions[0], "put 1 2");
+  EXPECT_EQ(transactions[1], "commit a");
+  // The third put runs later, or not at all if the loop is stopped first.
+  EXPECT_EQ(puts_.size(), 3u);
 }
 
 TEST_F(WriterLoopTest, OpeningsOfManyProducersTakeSeveralTransactions) {

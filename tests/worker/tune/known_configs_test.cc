@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/client/fake_cache.h"
 #include "tests/client/fake_dataset.h"
 
 namespace telemetry::worker::tune {
@@ -41,15 +42,20 @@ class KnownConfigsTest : public testing::Test {
   }
   static std::string Text(int warps) { return "Config(num_warps=" + std::to_string(warps) + ")"; }
 
-  KnownSources Sources(client::DatasetClient* collector) {
-    return {.cache = &cache_, .collector = collector, .on_notice = [this](const std::string& text) {
+  void Share(char digit, int warps) {
+    const BestConfig best = MakeBestConfig(MakeRun(digit, "[(1, 1)]"), *codegen::Config::Parse(Text(warps)), 1, "");
+    EXPECT_TRUE(shared_.Put(best, record::Json::Object()).ok());
+  }
+
+  KnownSources Sources(client::DatasetClient* collector, SharedCache* shared = nullptr) {
+    return {.cache = &cache_, .collector = collector, .shared = shared, .on_notice = [this](const std::string& text) {
               notices_.push_back(text);
             }};
   }
   // Returns the num_warps of the starting points.
-  std::vector<std::string> Start(client::DatasetClient* collector) {
+  std::vector<std::string> Start(client::DatasetClient* collector, SharedCache* shared = nullptr) {
     std::vector<std::string> warps;
-    for (const codegen::Config& config : StartingPointsFor(run_, Sources(collector))) {
+    for (const codegen::Config& config : StartingPointsFor(run_, Sources(collector, shared))) {
       warps.push_back(config.json().Find("num_warps")->text);
     }
     return warps;
@@ -61,6 +67,8 @@ class KnownConfigsTest : public testing::Test {
   const BestConfigCache cache_{(folder_ / "best").string()};
   client::FakeDataset dataset_{(fs::create_directories(folder_), folder_.string())};
   client::DatasetClient collector_{{.collector = dataset_.address()}};
+  client::FakeCache shared_service_{folder_.string()};
+  SharedCache shared_{{.collector = shared_service_.address(), .deadline = absl::Seconds(30)}};
   client::DatasetClient nobody_{{.collector = "unix:" + (folder_ / "nobody").string()}};
   std::vector<std::string> notices_;
   v1::Run run_;
@@ -74,6 +82,51 @@ TEST_F(KnownConfigsTest, TheSameRunComesFirstThenTheNearestShapes) {
   Collect('a', "[(64, 64)]", 2);
   Cache('b', 1, 1);
   EXPECT_THAT(Start(&collector_), ElementsAre("2", "1", "4", "8", "16", "32"));
+  EXPECT_THAT(notices_, IsEmpty());
+}
+
+TEST_F(KnownConfigsTest, TheSharedConfigOfTheRunComesBeforeTheCollectors) {
+  Collect('a', "[(64, 64)]", 2);
+  Share('a', 4);
+  Share('b', 8);
+  Cache('a', 1, 1);
+  EXPECT_THAT(Start(&collector_, &shared_), ElementsAre("1", "4", "2"));
+  EXPECT_THAT(Start(nullptr, &shared_), ElementsAre("1", "4"));
+  EXPECT_THAT(notices_, IsEmpty());
+}
+
+TEST_F(KnownConfigsTest, ASharedValueThatIsNoConfigOfTheRunIsIgnored) {
+  Collect('a', "[(64, 64)]", 2);
+  v1::CacheEntry entry;
+  entry.set_namespace_(SharedCache::kNamespace);
+  entry.set_key(run_.run_id());
+  client::CacheClient client({.collector = shared_service_.address(), .deadline = absl::Seconds(30)});
+  for (const char* value : {"", "{}", "[[", R"({"run_id": "b", "config": {"num_warps": 4}, "perf_ms": 1})"}) {
+    entry.set_value(value);
+    ASSERT_TRUE(client.Put(entry).ok());
+    EXPECT_THAT(Start(&collector_, &shared_), ElementsAre("2")) << value;
+  }
+  EXPECT_EQ(notices_.size(), 4u);
+}
+
+TEST_F(KnownConfigsTest, ASilentCacheCostsOneDeadlineAndNoFurtherQuery) {
+  shared_service_.Hang();
+  SharedCache silent({.collector = shared_service_.address(), .deadline = absl::Milliseconds(50)});
+  EXPECT_THAT(Start(&collector_, &silent), IsEmpty());
+  EXPECT_EQ(notices_.size(), 1u);
+  EXPECT_EQ(dataset_.calls(), 0);
+  EXPECT_TRUE(silent.is_absent());
+  // The dataset is queried by the next attempt, and the cache is not.
+  const int calls = shared_service_.calls();
+  Collect('a', "[(64, 64)]", 2);
+  EXPECT_THAT(Start(&collector_, &silent), ElementsAre("2"));
+  EXPECT_EQ(shared_service_.calls(), calls);
+}
+
+TEST_F(KnownConfigsTest, ACollectorWithoutACacheIsAskedForItsRuns) {
+  Collect('a', "[(64, 64)]", 2);
+  SharedCache older({.collector = dataset_.address(), .deadline = absl::Seconds(30)});
+  EXPECT_THAT(Start(&collector_, &older), ElementsAre("2"));
   EXPECT_THAT(notices_, IsEmpty());
 }
 

@@ -75,6 +75,21 @@ TEST_F(ReadTransactionsTest, AQuestion) {
   ExpectOneTransaction(reader_->ListMeasurements(measurements).status());
 }
 
+TEST_F(ReadTransactionsTest, TheCache) {
+  CachePut put = {.sender = "token a", .entry = {}};
+  put.entry.set_namespace_("test");
+  put.entry.set_key("k");
+  ASSERT_TRUE(story_.writer().PutCacheEntries({put}, {}).ok());
+  v1::GetCacheRequest get;
+  get.set_namespace_("test");
+  get.set_key("k");
+  v1::ListCacheRequest list;
+  list.set_values(true);
+  ExpectOneTransaction(reader_->CacheBytes().status());
+  ExpectOneTransaction(reader_->GetCacheEntry(get, 0).status());
+  ExpectOneTransaction(reader_->ListCacheEntries(list, 0).status());
+}
+
 TEST_F(ReadTransactionsTest, ThePagesOfAnExport) {
   v1::ExportRequest request;
   request.set_details(true);

@@ -136,6 +136,20 @@ TEST_F(PruneTest, ADryRunBySizeNamesAboutAsMany) {
   EXPECT_NEAR(static_cast<double>(planned.size()), static_cast<double>(removed.size()), 1);
 }
 
+TEST_F(PruneTest, TheCacheCostsNoAttemptItsSpace) {
+  for (int i = 0; i < 4; ++i) Arrives(i, static_cast<char>('p' + i), 'a', 3000);
+  const int64_t bytes = PruneClosed({.dry_run = true})->bytes_before;
+  std::vector<CachePut> puts(4, CachePut{.sender = "token a", .entry = {}});
+  for (size_t i = 0; i < puts.size(); ++i) {
+    puts[i].entry.set_key(std::to_string(i));
+    puts[i].entry.set_value(std::string(1 << 20, 'v'));
+  }
+  ASSERT_TRUE(story_.writer().PutCacheEntries(puts, {}).ok());
+  EXPECT_EQ(Prune({.keep_bytes = bytes + (256 << 10)}, 9, /*dry_run=*/true), "");
+  EXPECT_EQ(Prune({.keep_bytes = bytes + (256 << 10)}, 9), "");
+  EXPECT_EQ(Count("cache_entries"), "4");
+}
+
 // The attempt's producer may still send rows, which would be refused without the attempt. Sidecars do not record
 // whether their attempt has ended.
 TEST_F(PruneTest, WhatIsStillArrivingStays) {

@@ -6,6 +6,7 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -252,6 +253,71 @@ TEST_F(RetentionFaultTest, WritesAndSyncsThatFailOnce) { Sweep(Kind::kDisk, SQLI
 TEST_F(RetentionFaultTest, ADiskThatIsFull) { Sweep(Kind::kDisk, SQLITE_FULL, true, 1); }
 TEST_F(RetentionFaultTest, CallsThatFail) { Sweep(Kind::kCallBefore, SQLITE_IOERR, false, Stride(3)); }
 TEST_F(RetentionFaultTest, Allocations) { Sweep(Kind::kMemory, SQLITE_NOMEM, false, Stride(11)); }
+
+constexpr int kPuts = 6;
+// Three entries fit, so later puts remove earlier ones.
+constexpr CacheBudget kCacheBudget = {
+    .total_bytes = 3 * 11'000, .sender_bytes = 3 * 11'000, .max_age = absl::InfiniteDuration()};
+
+// Puts entries one by one. Returns the number of acknowledged puts.
+int PutUntilTheFault(const std::string& path) {
+  absl::StatusOr<std::unique_ptr<StoreWriter>> writer = OpenSqliteWriter(path, {.vfs = kVfs, .checkpoint_pages = 4});
+  if (!writer.ok()) return 0;
+  for (int i = 0; i < kPuts; ++i) {
+    CachePut put = {.sender = "token a", .entry = {}};
+    put.entry.set_namespace_("test");
+    put.entry.set_key(absl::StrCat(i));
+    put.entry.set_value(std::string(10'000, static_cast<char>('a' + i)));
+    const auto outcomes = (*writer)->PutCacheEntries({put}, kCacheBudget);
+    if (!outcomes.ok() || !outcomes->front().status.ok()) return i;
+  }
+  return kPuts;
+}
+
+// Returns a description of the error in the cache after `acked` puts were acknowledged; empty: no error.
+std::string InspectCache(const std::string& path, int acked) {
+  if (absl::Status status = OpenSqliteWriter(path).status(); !status.ok()) return status.ToString();
+  const absl::StatusOr<upkeep::CheckReport> report = upkeep::CheckDataset(path);
+  if (!report.ok() || !report->damage.empty()) return "damaged";
+  const auto reader = OpenSqliteReader(path);
+  if (!reader.ok()) return reader.status().ToString();
+  v1::ListCacheRequest request;
+  request.set_values(true);
+  const absl::StatusOr<v1::ListCacheResponse> list = (*reader)->ListCacheEntries(request, 0);
+  if (!list.ok()) return list.status().ToString();
+  // The last put may be stored although it was not acknowledged.
+  const int newest = list->entries().empty() ? -1 : list->entries(0).value().front() - 'a';
+  if (newest != acked - 1 && newest != acked) return absl::StrCat("acknowledged ", acked, ", the newest is ", newest);
+  if (list->entries_size() != std::min(newest + 1, 3)) return absl::StrCat(list->entries_size(), " entries");
+  uint64_t bytes = 0;
+  for (int i = 0; i < list->entries_size(); ++i) {
+    if (list->entries(i).value() != std::string(10'000, static_cast<char>('a' + newest - i))) return "another value";
+    bytes += CacheEntryBytes(list->entries(i));
+  }
+  return (*reader)->CacheBytes().value_or(0) == bytes ? "" : "the bytes of the sender are wrong";
+}
+
+class CacheFaultTest : public testing::Test {
+ protected:
+  void Sweep(Kind kind, int code, bool repeats, int64_t stride) {
+    int64_t places = 0;
+    for (int64_t n = 1;; n += stride) {
+      const Folder folder;
+      FaultPoints::Arm(kind, n, code, repeats);
+      const int acked = PutUntilTheFault(folder.database());
+      const bool reached = FaultPoints::Disarm();
+      ASSERT_EQ(InspectCache(folder.database(), acked), "") << "place " << n;
+      if (!reached) break;
+      ++places;
+    }
+    EXPECT_GT(places, 10) << "a sweep that meets nothing proves nothing";
+  }
+};
+
+TEST_F(CacheFaultTest, WritesAndSyncsThatFailOnce) { Sweep(Kind::kDisk, SQLITE_IOERR_FSYNC, false, 1); }
+TEST_F(CacheFaultTest, ADiskThatIsFull) { Sweep(Kind::kDisk, SQLITE_FULL, true, 1); }
+TEST_F(CacheFaultTest, CallsThatFail) { Sweep(Kind::kCallBefore, SQLITE_IOERR, false, Stride(3)); }
+TEST_F(CacheFaultTest, Allocations) { Sweep(Kind::kMemory, SQLITE_NOMEM, false, Stride(97)); }
 
 }  // namespace
 }  // namespace telemetry::storage::sqlite
