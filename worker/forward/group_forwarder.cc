@@ -1,5 +1,6 @@
 #include "worker/forward/group_forwarder.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/record/counted.h"
 #include "proto/record/sidecar/ir_record.h"
+#include "worker/forward/measurement_log.h"
 #include "worker/forward/run_log.h"
 
 namespace telemetry::worker::forward {
@@ -16,6 +18,7 @@ namespace {
 // The beginning of a record in a torn or merged line.
 constexpr char kMetaStart[] = R"({"run_id")";
 constexpr char kIrStart[] = R"({"schema_version")";
+constexpr char kMeasurementsStart[] = R"({"kind")";
 
 // Limit for a pr2699 .meta.json, which contains one record on several lines.
 constexpr uint64_t kMaxMetaJsonBytes = uint64_t{16} << 20;
@@ -49,8 +52,10 @@ struct GroupForwarder::Reading {
         ir(files.ir_lines(), kIrStart),
         wrapper_ir(files.wrapper_lines(), kIrStart),
         single_meta(files.meta()),
+        measurements(files.measurement_lines(), kMeasurementsStart),
         runs(sink),
-        attempts(origin, sink) {}
+        attempts(origin, sink),
+        measurement_log(sink) {}
 
   CsvFile csv;
   CsvFile sources;
@@ -58,11 +63,13 @@ struct GroupForwarder::Reading {
   RecordFile ir;
   RecordFile wrapper_ir;
   GrowingFile single_meta;
+  RecordFile measurements;
   std::string single_meta_text;
   std::optional<v1::Run> single_run;
 
   RunLog runs;
   AttemptLog attempts;
+  MeasurementLog measurement_log;
   bool tracks_sources = false;
   std::vector<std::pair<record::sidecar::Dialect, record::sidecar::Row>> waiting_rows;  // rows of an unknown run
   std::vector<record::sidecar::CsvParser::Item> waiting_sources;  // hashes whose row has not arrived
@@ -72,15 +79,16 @@ struct GroupForwarder::Reading {
 
 GroupForwarder::GroupForwarder(SidecarFiles files, std::string origin, IdentityFlags identity, RecordSink sink)
     : files_(std::move(files)),
-      origin_(std::move(origin)),
+      job_(std::filesystem::path(files_.base).parent_path().string()),
+      origin_(job_.exists() ? job_.origin() : std::move(origin)),
       identity_(std::move(identity)),
       sink_(std::move(sink)),
       reading_(std::make_shared<Reading>(files_, origin_, sink_)) {}
 
 ForwardCounts GroupForwarder::counts() const {
   ForwardCounts counts = reading_->counts;
-  counts.rows = reading_->attempts.rows();
-  counts.attempts = reading_->attempts.attempts();
+  counts.rows = reading_->attempts.rows() + reading_->measurement_log.rows();
+  counts.attempts = reading_->attempts.attempts() + reading_->measurement_log.attempts();
   counts.waiting_rows = reading_->waiting_rows.size();
   counts += replaced_counts_;
   return counts;
@@ -94,6 +102,18 @@ absl::Status GroupForwarder::Replaced() {
 absl::Status GroupForwarder::Advance() { return ReadAll(Pass::kMoreMayCome); }
 
 absl::Status GroupForwarder::Finish() { return ReadAll(Pass::kComplete); }
+
+std::map<std::string, uint64_t> GroupForwarder::bytes_read() const {
+  std::map<std::string, uint64_t> bytes;
+  const auto add = [&bytes](const GrowingFile& file, size_t pending) {
+    if (file.offset() > 0) bytes[file.name()] = file.offset() - std::min<uint64_t>(pending, file.offset());
+  };
+  for (const CsvFile* file : {&reading_->csv, &reading_->sources}) add(file->file, file->csv.pending_bytes());
+  for (const RecordFile* file : {&reading_->meta, &reading_->ir, &reading_->wrapper_ir, &reading_->measurements}) {
+    add(file->file, file->lines.pending_bytes());
+  }
+  return bytes;
+}
 
 std::string GroupForwarder::refusal() const {
   if (reading_->waiting_rows.empty()) return "";
@@ -113,6 +133,7 @@ absl::Status GroupForwarder::ReadAll(Pass pass) {
     if (status.ok()) status = ReadRows(pass);
     if (status.ok()) status = ReadSources(pass);
     if (status.ok()) status = reading_->attempts.Settle();
+    if (status.ok()) status = ReadMeasurements(pass);
     if (status.code() != absl::StatusCode::kAborted) return status;
     reading_ = std::make_shared<Reading>(files_, origin_, sink_);
   }
@@ -244,6 +265,17 @@ absl::Status GroupForwarder::ReadSources(Pass pass) {
     RETURN_IF_ERROR(Reject(v1::Reject::REASON_UNREADABLE, sources.file, item.line, raw, error));
   }
   return absl::OkStatus();
+}
+
+absl::Status GroupForwarder::ReadMeasurements(Pass pass) {
+  // Looked up before the file is read to its end.
+  const bool has_ended = pass == Pass::kComplete && job_.has_ended();
+  RETURN_IF_ERROR(ReadRecords(&reading_->measurements, pass, &GroupForwarder::TakeMeasurementsLine));
+  return has_ended ? reading_->measurement_log.AbandonOpen() : absl::OkStatus();
+}
+
+absl::Status GroupForwarder::TakeMeasurementsLine(const record::Json& record) {
+  return reading_->measurement_log.Add(record);
 }
 
 absl::Status GroupForwarder::TakeMeta(const record::Json& record) {

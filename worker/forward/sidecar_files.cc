@@ -14,13 +14,13 @@ namespace {
 namespace fs = std::filesystem;
 
 // Longer suffixes come first, because ".sources.csv" also ends in ".csv".
-constexpr std::string_view kSuffixes[] = {".sources.csv", ".meta.jsonl",    ".meta.json",
-                                          ".ir.jsonl",    ".wrapper.jsonl", ".csv"};
+constexpr std::string_view kSuffixes[] = {".sources.csv",   ".meta.jsonl",         ".meta.json", ".ir.jsonl",
+                                          ".wrapper.jsonl", ".measurements.jsonl", ".csv"};
 
 bool AnyExists(const SidecarFiles& files) {
   std::error_code ignored;
-  for (const std::string& path :
-       {files.csv(), files.sources(), files.meta_lines(), files.meta(), files.ir_lines(), files.wrapper_lines()}) {
+  for (const std::string& path : {files.csv(), files.sources(), files.meta_lines(), files.meta(), files.ir_lines(),
+                                  files.wrapper_lines(), files.measurement_lines()}) {
     if (fs::exists(path, ignored)) return true;
   }
   return false;

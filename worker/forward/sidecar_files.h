@@ -15,6 +15,7 @@ struct SidecarFiles {
   std::string meta() const { return base + ".meta.json"; }
   std::string ir_lines() const { return base + ".ir.jsonl"; }
   std::string wrapper_lines() const { return base + ".wrapper.jsonl"; }
+  std::string measurement_lines() const { return base + ".measurements.jsonl"; }
 
   bool operator==(const SidecarFiles& other) const = default;
 };
