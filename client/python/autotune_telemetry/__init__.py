@@ -13,7 +13,7 @@ here raises into the host program, except `load`. Importing this package imports
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any
 
 from autotune_telemetry import _attempt, _recorder
 from autotune_telemetry._attempt import Attempt
