@@ -120,7 +120,7 @@ class Dataset:
         """One line for each row with details, by (attempt_id, seq), with the columns of `.details.jsonl`."""
         return _records.read_details(self.base)
 
-    def graphs(self, kind: str = "device") -> dict[str, networkx.MultiDiGraph]:
+    def graphs(self, kind: str = "device") -> dict[str, networkx.DiGraph]:
         """Returns the IR graphs of the runs as networkx objects, by run_id.
 
         Parameters

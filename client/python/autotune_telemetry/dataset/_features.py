@@ -39,7 +39,7 @@ def _screened(dataset: Dataset) -> numpy.ndarray[Any, Any]:
     import pandas
 
     details = dataset.details
-    found = numpy.zeros(len(dataset.rows), dtype=bool)
+    found: numpy.ndarray[Any, Any] = numpy.zeros(len(dataset.rows), dtype=bool)
     stopped = details.index[(details["stage"] == "screening").to_numpy()]
     if len(stopped) > 0:
         rows = pandas.MultiIndex.from_arrays([dataset.rows["attempt_id"].astype(str), dataset.rows["seq"]])

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _SUFFIXES = {"device": ".ir.jsonl", "wrapper": ".wrapper.jsonl"}
 
 
-def read_graphs(base: Path, kind: str) -> dict[str, networkx.MultiDiGraph]:
+def read_graphs(base: Path, kind: str) -> dict[str, networkx.DiGraph]:
     """Returns the graphs of a kind by run_id. Of several senders' graphs of a run, the first one is taken."""
     if kind not in _SUFFIXES:
         raise ValueError(f"no graphs of the kind {kind!r}; the kinds are {', '.join(_SUFFIXES)}")
@@ -24,7 +24,7 @@ def read_graphs(base: Path, kind: str) -> dict[str, networkx.MultiDiGraph]:
     return graphs
 
 
-def _graph_of(record: dict[str, Any]) -> networkx.MultiDiGraph:
+def _graph_of(record: dict[str, Any]) -> networkx.DiGraph:
     """Returns a node-link object as a graph. The name of its edges' key differs between versions of networkx."""
     import networkx
 

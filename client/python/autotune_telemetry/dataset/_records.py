@@ -63,7 +63,7 @@ def read_attempts(base: Path) -> pandas.DataFrame:
     frame = pandas.DataFrame.from_records(records).set_index("attempt_id")
     frame["started"] = pandas.to_datetime(frame["started"], utc=True, format="ISO8601" if _has_iso8601() else None)
     categories = [name for name in ("run_id", "origin", "dialect", "state", "search_algorithm") if name in frame]
-    frame = frame.astype({name: "category" for name in categories})
+    frame = frame.astype(dict.fromkeys(categories, "category"))
     if "seed" in frame:
         frame["seed"] = frame["seed"].astype("Int64")
     return frame

@@ -21,7 +21,7 @@ def read_rows(base: Path) -> tuple[pandas.DataFrame, dict[str, str]]:
     configs: dict[str, str] = {}
     for block in _open(base):
         _collect_configs(block, configs)
-        blocks.append(block.drop(["config"]) if hasattr(block, "drop") else _without_config(block))
+        blocks.append(_without_config(block))
     if not blocks:
         return _empty(), configs
     table = pyarrow.Table.from_batches(blocks).unify_dictionaries()
@@ -37,7 +37,7 @@ def _open(base: Path) -> Any:
 
     path = Path(f"{base}.csv")
     text = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
-    types = {name: text for name in (*_CATEGORIES, "config")}
+    types = dict.fromkeys((*_CATEGORIES, "config"), text)
     types.update({name: getattr(pyarrow, kind)() for name, kind in _NUMBERS.items()})
     try:
         return csv.open_csv(
