@@ -40,6 +40,7 @@ class Attempt:
         self._head = head
         self._began = time.monotonic()
         self._seq = 0
+        self._events = 0
         self._unrecorded = 0
         self._ended = False
 
@@ -106,9 +107,6 @@ class Attempt:
         if samples is not None:
             finite = [_values.finite(sample) for sample in samples]
             line["samples_ms"] = [sample for sample in finite if sample is not None and sample >= 0]
-        if quantiles:
-            pairs = [(_values.finite(at), _values.finite(value)) for at, value in sorted(quantiles.items())]
-            line["quantiles_ms"] = [[at, value] for at, value in pairs if at is not None and value is not None]
         if stage in ("screening", "search", "final"):
             line["stage"] = stage
         if error is not None:
@@ -119,17 +117,49 @@ class Attempt:
                 warn_once(f"detail {name}", f"record() does not know the detail {name!r}; it was not recorded")
             elif value is not None:
                 line[name] = convert(value)
-        if self._recorder is not None:
+        if self._recorder is None:
+            return
+        with self._recorder.spool.lock:
             self._append(self._recorder, line)
+            if quantiles:
+                pairs = [(_values.finite(at), _values.finite(value)) for at, value in sorted(quantiles.items())]
+                self.event("quantiles", seq=self._seq, quantiles_ms=[pair for pair in pairs if None not in pair])
 
     def _append(self, recorder: Recorder, line: dict[str, Any]) -> None:
-        with recorder.spool.lock:
-            recorder.adopt(self)
-            self._seq += 1
-            line["attempt_id"] = self.attempt_id
-            line["seq"] = self._seq
-            line["timestamp_s"] = round(time.monotonic() - self._began, 6)
-            if not recorder.append(self, line):
+        """Appends a measurement. Needs the lock."""
+        recorder.adopt(self)
+        self._seq += 1
+        line["attempt_id"] = self.attempt_id
+        line["seq"] = self._seq
+        line["timestamp_s"] = round(time.monotonic() - self._began, 6)
+        if not recorder.append(self, line):
+            self._unrecorded += 1
+
+    @never_raises(None)
+    def event(self, name: str, **values: Any) -> None:
+        """Records an event of the attempt other than a measurement.
+
+        Parameters
+        ----------
+        name
+            Name of the event, such as "selected".
+        **values
+            More about the event, stored as one JSON object.
+        """
+        if self._recorder is None:
+            return
+        with self._recorder.spool.lock:
+            self._recorder.adopt(self)
+            self._events += 1
+            line = {
+                "kind": "event",
+                "attempt_id": self.attempt_id,
+                "seq": self._events,
+                "name": _values.text(name),
+                "time_unix_us": _now_us(),
+                "values": _values.plain(values),
+            }
+            if not self._recorder.append(self, line):
                 self._unrecorded += 1
 
     @never_raises(None)
@@ -160,6 +190,7 @@ class Attempt:
         self._head = dict(self._head, attempt_id=secrets.token_hex(16), environment=environment, started_unix_us=_now_us())
         self._began = time.monotonic()
         self._seq = 0
+        self._events = 0
         self._unrecorded = 0
 
     def __enter__(self) -> Attempt:

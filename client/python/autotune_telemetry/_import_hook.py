@@ -12,12 +12,13 @@ from types import ModuleType
 
 from autotune_telemetry._log import never_raises
 
-# Module of a tuner, after whose import the adapter attaches, and the adapter.
+# Module of a tuner, after whose import an adapter attaches; the adapter's module and name.
 ADAPTERS = {
-    "helion": "autotune_telemetry.helion",
-    "kernel_tuner.interface": "autotune_telemetry.kernel_tuner",
-    "torch._inductor.select_algorithm": "autotune_telemetry.inductor",
-    "triton.runtime.autotuner": "autotune_telemetry.triton",
+    "helion": ("autotune_telemetry.helion", "adapter"),
+    "kernel_tuner.interface": ("autotune_telemetry.kernel_tuner", "adapter"),
+    "torch._inductor.runtime.triton_heuristics": ("autotune_telemetry.inductor", "kernel_adapter"),
+    "torch._inductor.select_algorithm": ("autotune_telemetry.inductor", "adapter"),
+    "triton.runtime.autotuner": ("autotune_telemetry.triton", "adapter"),
 }
 
 
@@ -32,7 +33,8 @@ def install() -> None:
 
 @never_raises(None)
 def _attach(module: str) -> None:
-    importlib.import_module(ADAPTERS[module]).instrument()
+    adapter_module, name = ADAPTERS[module]
+    getattr(importlib.import_module(adapter_module), name).instrument()
 
 
 class _Finder(importlib.abc.MetaPathFinder):
