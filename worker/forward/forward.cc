@@ -47,7 +47,7 @@ class Groups {
     bool any_left = false;    // a folder is not delivered
   };
 
-  // Reads the folders of ended processes to their end, publishes what is delivered, and removes delivered folders.
+  // Reads the folders of ended processes to their end, publishes the acknowledged bytes, and removes delivered folders.
   absl::StatusOr<Jobs> ServeJobs() {
     Jobs found;
     for (const JobFolder& job : JobFoldersIn(options_.paths.front())) {

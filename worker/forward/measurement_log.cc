@@ -50,6 +50,8 @@ absl::Status MeasurementLog::Take(const record::sidecar::MeasurementLine& line) 
   return sink_(record);
 }
 
+absl::Status MeasurementLog::Take(const record::sidecar::EventLine& line) { return Find(line.attempt_id).status(); }
+
 absl::Status MeasurementLog::Take(const record::sidecar::EndLine& line) {
   ASSIGN_OR_RETURN(Attempt* const attempt, Find(line.attempt_id));
   attempt->open = false;

@@ -42,6 +42,7 @@ class MeasurementLog {
 
   absl::Status Take(const record::sidecar::AttemptLine& line);
   absl::Status Take(const record::sidecar::MeasurementLine& line);
+  absl::Status Take(const record::sidecar::EventLine& line);
   absl::Status Take(const record::sidecar::EndLine& line);
   absl::Status Take(const record::sidecar::ContinuedLine& line);
   absl::StatusOr<Attempt*> Find(const std::string& attempt_id);

@@ -240,6 +240,19 @@ absl::StatusOr<MeasurementsLine> ReadEnd(const Json& line) {
   return read;
 }
 
+absl::StatusOr<MeasurementsLine> ReadEvent(const Json& line) {
+  Keys keys(line);
+  EventLine read{.attempt_id = keys.AttemptId(),
+                 .seq = keys.Count("seq").value_or(0),
+                 .time_unix_us = keys.Integer("time_unix_us"),
+                 .name = keys.Text("name"),
+                 .values_json = ToJson(keys.Object("values"))};
+  if (read.seq == 0) keys.Fail("seq", "1 or more");
+  if (read.name.empty()) keys.Fail("name", "the name of the event");
+  RETURN_IF_ERROR(keys.status());
+  return read;
+}
+
 absl::StatusOr<MeasurementsLine> ReadContinued(const Json& line) {
   Keys keys(line);
   ContinuedLine read{.attempt_id = keys.AttemptId()};
@@ -256,6 +269,7 @@ absl::StatusOr<MeasurementsLine> ParseMeasurementsLine(const Json& line) {
   RETURN_IF_ERROR(keys.status());
   if (kind == "attempt") return ReadAttempt(line);
   if (kind == "measurement") return ReadMeasurement(line);
+  if (kind == "event") return ReadEvent(line);
   if (kind == "end") return ReadEnd(line);
   if (kind == "continued") return ReadContinued(line);
   return absl::FailedPreconditionError(Cat("the kind of the line is not known: ", kind));

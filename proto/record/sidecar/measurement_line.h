@@ -39,7 +39,16 @@ struct ContinuedLine {
   std::string attempt_id;  // 16 bytes
 };
 
-using MeasurementsLine = std::variant<AttemptLine, MeasurementLine, EndLine, ContinuedLine>;
+// A line of kind "event": something that a tuner reports beside measurements.
+struct EventLine {
+  std::string attempt_id;  // 16 bytes
+  uint64_t seq = 0;        // position among the attempt's events, from 1
+  std::optional<int64_t> time_unix_us;
+  std::string name;
+  std::string values_json;  // an object
+};
+
+using MeasurementsLine = std::variant<AttemptLine, MeasurementLine, EventLine, EndLine, ContinuedLine>;
 
 // Parses a line. Unknown keys are ignored. Errors: INVALID_ARGUMENT if the value is not an object, a required key is
 // missing or a key has the wrong type or range (the message names the key); FAILED_PRECONDITION if the version or the

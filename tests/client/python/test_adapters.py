@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+
 from conftest import PACKAGE, TIMEOUT_S, Jobs
 
 # Folders with other versions of the tuners than the installed ones.

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+
 from conftest import BIN, PACKAGE, TIMEOUT_S
 from pipeline import SAMPLES, Pipeline
 

@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 import pytest
+
 from conftest import TIMEOUT_S, Jobs
 
 RECORD = """
@@ -245,9 +246,8 @@ def test_a_large_file_is_continued_in_a_new_one_that_describes_its_attempts(jobs
 
 
 def test_the_ci_systems_are_those_of_the_forwarder() -> None:
-    from conftest import ROOT
-
     from autotune_telemetry import _origin
+    from conftest import ROOT
 
     source = (ROOT / "worker/forward/origin.cc").read_text()
     table = source[source.index("CiSystem>{") : source.index("return systems")]

@@ -9,6 +9,7 @@ import sys
 import zipfile
 
 import pytest
+
 from conftest import BIN, ROOT, TIMEOUT_S
 from pipeline import Pipeline
 

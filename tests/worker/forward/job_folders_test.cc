@@ -1,4 +1,4 @@
-// Serving the job folders of the Python package: what is read, published and removed, and when the watch ends.
+// Tests of serving the job folders of the Python package.
 
 #include <fcntl.h>
 #include <sys/file.h>

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     import pandas
 
 _HELION = "helion"
+_DETAIL_TEXTS = ("run_id", "attempt_id", "config_id", "status", "stage")
+_DETAIL_COUNTS = ("throttled_samples", "registers", "spill_bytes", "shared_bytes", "binary_bytes")
+_DETAIL_NUMBERS = ("occupancy", "worst_absolute_error", "worst_relative_error", "sm_clock_mhz")
 
 
 def lines(base: Path, suffix: str) -> Iterator[dict[str, Any]]:
@@ -84,10 +87,20 @@ def read_details(base: Path) -> pandas.DataFrame:
     if not path.exists() or path.stat().st_size == 0:
         index = pandas.MultiIndex.from_arrays([[], []], names=["attempt_id", "seq"])
         return pandas.DataFrame({"stage": pandas.Categorical([])}, index=index)
+    import pyarrow
     from pyarrow import json as arrow_json
 
-    table = arrow_json.read_json(path, read_options=arrow_json.ReadOptions(block_size=64 << 20))
-    for name in ("run_id", "attempt_id", "config_id", "status", "stage"):
+    # A column whose values are all null would have no type.
+    fields = {name: pyarrow.string() for name in _DETAIL_TEXTS}
+    fields.update({name: pyarrow.int64() for name in _DETAIL_COUNTS})
+    fields.update({name: pyarrow.float64() for name in _DETAIL_NUMBERS})
+    fields.update(seq=pyarrow.int64(), tied_with_best=pyarrow.bool_(), samples_ms=pyarrow.list_(pyarrow.float64()))
+    table = arrow_json.read_json(
+        path,
+        read_options=arrow_json.ReadOptions(block_size=64 << 20),
+        parse_options=arrow_json.ParseOptions(explicit_schema=pyarrow.schema(fields)),
+    )
+    for name in _DETAIL_TEXTS:
         at = table.schema.get_field_index(name)
         table = table.set_column(at, name, table.column(at).dictionary_encode())
     frame = table.to_pandas(split_blocks=True, self_destruct=True)

@@ -71,6 +71,18 @@ TEST(MeasurementLine, ALineWithoutDetailsHasNone) {
   EXPECT_FALSE(std::get<MeasurementLine>(*line).measurement.has_perf_ms());
 }
 
+TEST(MeasurementLine, AnEventKeepsItsValues) {
+  const auto line =
+      Parse(R"({"kind": "event", "attempt_id": "00112233445566778899aabbccddeeff", "seq": 2, "name": "selected",)"
+            R"( "time_unix_us": 7, "values": {"b": 1.50, "a": [null]}})");
+  ASSERT_TRUE(line.ok()) << line.status();
+  const auto& read = std::get<EventLine>(*line);
+  EXPECT_EQ(read.seq, 2U);
+  EXPECT_EQ(read.name, "selected");
+  EXPECT_EQ(read.time_unix_us, 7);
+  EXPECT_EQ(read.values_json, R"({"b": 1.50, "a": [null]})");
+}
+
 TEST(MeasurementLine, AnErrorNamesTheKey) {
   EXPECT_THAT(ErrorWith(kAttempt, R"("tuner": "mine")", R"("tuner": "")"), HasSubstr("tuner"));
   EXPECT_THAT(ErrorWith(kAttempt, "00112233", "0011223"), HasSubstr("attempt_id"));
