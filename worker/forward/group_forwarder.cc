@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <filesystem>
 #include <utility>
+#include <variant>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/record/counted.h"
 #include "proto/record/sidecar/ir_record.h"
+#include "proto/record/sidecar/kernel_tuner_file.h"
+#include "worker/forward/kernel_tuner_lines.h"
 #include "worker/forward/measurement_log.h"
 #include "worker/forward/run_log.h"
 
@@ -22,6 +25,8 @@ constexpr char kMeasurementsStart[] = R"({"kind")";
 
 // Limit for a pr2699 .meta.json, which contains one record on several lines.
 constexpr uint64_t kMaxMetaJsonBytes = uint64_t{16} << 20;
+
+constexpr uint64_t kMaxKernelTunerBytes = uint64_t{256} << 20;
 
 // Limit for the bytes kept of unreadable data. More would not be useful and would not fit into a record.
 constexpr size_t kMaxRejectBytes = size_t{4} << 20;
@@ -53,6 +58,7 @@ struct GroupForwarder::Reading {
         wrapper_ir(files.wrapper_lines(), kIrStart),
         single_meta(files.meta()),
         measurements(files.measurement_lines(), kMeasurementsStart),
+        kernel_tuner(files.kernel_tuner()),
         runs(sink),
         attempts(origin, sink),
         measurement_log(sink) {}
@@ -64,6 +70,10 @@ struct GroupForwarder::Reading {
   RecordFile wrapper_ir;
   GrowingFile single_meta;
   RecordFile measurements;
+  GrowingFile kernel_tuner;
+  size_t kernel_tuner_bytes = 0;     // size of the file when it was read
+  std::string kernel_tuner_attempt;  // attempt_id of the file's attempt
+  size_t kernel_tuner_lines = 0;     // lines of that attempt that were passed on
   std::string single_meta_text;
   std::optional<v1::Run> single_run;
 
@@ -134,6 +144,7 @@ absl::Status GroupForwarder::ReadAll(Pass pass) {
     if (status.ok()) status = ReadSources(pass);
     if (status.ok()) status = reading_->attempts.Settle();
     if (status.ok()) status = ReadMeasurements(pass);
+    if (status.ok()) status = ReadKernelTuner(pass);
     if (status.code() != absl::StatusCode::kAborted) return status;
     reading_ = std::make_shared<Reading>(files_, origin_, sink_);
   }
@@ -272,6 +283,42 @@ absl::Status GroupForwarder::ReadMeasurements(Pass pass) {
   const bool has_ended = pass == Pass::kComplete && job_.has_ended();
   RETURN_IF_ERROR(ReadRecords(&reading_->measurements, pass, &GroupForwarder::TakeMeasurementsLine));
   return has_ended ? reading_->measurement_log.AbandonOpen() : absl::OkStatus();
+}
+
+absl::Status GroupForwarder::ReadKernelTuner(Pass pass) {
+  // The end of the file is rewritten when a search continues, so it is read completely.
+  GrowingFile& file = reading_->kernel_tuner;
+  std::string text;
+  std::string bytes;
+  file.Restart();
+  do {
+    RETURN_IF_ERROR(file.Read(&bytes).status());
+    text += bytes;
+  } while (!bytes.empty() && text.size() < kMaxKernelTunerBytes);
+  if (text.size() == reading_->kernel_tuner_bytes || !record::sidecar::LooksLikeKernelTunerFile(text)) {
+    return absl::OkStatus();
+  }
+  const absl::StatusOr<record::sidecar::KernelTunerFile> read = record::sidecar::ParseKernelTunerFile(text);
+  // A file that is being written is read again when it has grown.
+  if (!read.ok() && pass == Pass::kMoreMayCome) return absl::OkStatus();
+  reading_->kernel_tuner_bytes = text.size();
+  reading_->counts.bytes += text.size();
+  if (!read.ok()) return Reject(ToRejectReason(read.status()), file, 1, text, std::string(read.status().message()));
+  return TakeKernelTuner(LinesOfKernelTuner(
+      *read,
+      {.name = std::filesystem::path(files_.base).filename().string(), .origin = origin_, .identity = identity_}));
+}
+
+absl::Status GroupForwarder::TakeKernelTuner(const std::vector<record::sidecar::MeasurementsLine>& lines) {
+  if (lines.empty()) return absl::OkStatus();
+  const std::string& attempt_id = std::get<record::sidecar::AttemptLine>(lines.front()).attempt.attempt_id();
+  if (attempt_id != reading_->kernel_tuner_attempt) reading_->kernel_tuner_lines = 0;
+  reading_->kernel_tuner_attempt = attempt_id;
+  for (size_t at = reading_->kernel_tuner_lines; at < lines.size(); ++at) {
+    RETURN_IF_ERROR(reading_->measurement_log.Add(lines[at]));
+  }
+  reading_->kernel_tuner_lines = std::max(reading_->kernel_tuner_lines, lines.size());
+  return absl::OkStatus();
 }
 
 absl::Status GroupForwarder::TakeMeasurementsLine(const record::Json& record) {

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "proto/record/sidecar/csv_parser.h"
+#include "proto/record/sidecar/measurement_line.h"
 #include "worker/forward/attempt_log.h"
 #include "worker/forward/growing_file.h"
 #include "worker/forward/job_folder.h"
@@ -78,11 +79,13 @@ class GroupForwarder {
   absl::Status ReadRows(Pass pass);
   absl::Status ReadSources(Pass pass);
   absl::Status ReadMeasurements(Pass pass);
+  absl::Status ReadKernelTuner(Pass pass);
 
   absl::Status TakeMeta(const record::Json& record);
   absl::Status TakeIr(const record::Json& record);
   absl::Status TakeWrapperIr(const record::Json& record);
   absl::Status TakeGraph(v1::IrGraph graph);
+  absl::Status TakeKernelTuner(const std::vector<record::sidecar::MeasurementsLine>& lines);
   absl::Status TakeMeasurementsLine(const record::Json& record);
   absl::Status TakeRow(record::sidecar::Dialect dialect, record::sidecar::Row row);
   absl::Status TakeWaitingRows();

@@ -11,7 +11,11 @@ namespace telemetry::worker::forward {
 
 absl::Status MeasurementLog::Add(const record::Json& line) {
   ASSIGN_OR_RETURN(const record::sidecar::MeasurementsLine read, record::sidecar::ParseMeasurementsLine(line));
-  return std::visit([this](const auto& kind) { return Take(kind); }, read);
+  return Add(read);
+}
+
+absl::Status MeasurementLog::Add(const record::sidecar::MeasurementsLine& line) {
+  return std::visit([this](const auto& kind) { return Take(kind); }, line);
 }
 
 absl::Status MeasurementLog::AbandonOpen() {

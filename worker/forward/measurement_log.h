@@ -26,6 +26,9 @@ class MeasurementLog {
   // attempt before the line; those of the sink.
   absl::Status Add(const record::Json& line);
 
+  // Adds a line that was parsed or made from another format. Errors as above.
+  absl::Status Add(const record::sidecar::MeasurementsLine& line);
+
   // Marks the attempts without an end as abandoned. To be called when the process that wrote the file has ended.
   absl::Status AbandonOpen();
 

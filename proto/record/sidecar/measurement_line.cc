@@ -145,15 +145,6 @@ absl::StatusOr<MeasurementsLine> ReadAttempt(const Json& line) {
   return read;
 }
 
-// Returns a config with all keys in ascending order, so that equal configs have equal texts.
-absl::StatusOr<v1::Config> ReadConfig(const Json& config) {
-  ASSIGN_OR_RETURN(Json sorted, ParseJson(ToCanonicalJson(config)));
-  v1::Config read;
-  read.set_config_id(ConfigId(config));
-  read.set_text(SortedConfigText(std::move(sorted)));
-  return read;
-}
-
 v1::Failure ReadFailure(const Json& object, Keys& line) {
   Keys keys(object);
   v1::Failure failure;
@@ -203,7 +194,7 @@ absl::StatusOr<MeasurementsLine> ReadMeasurement(const Json& line) {
   MeasurementLine read;
   const Json* config = line.Find("config");
   if (config == nullptr || config->kind != Json::Kind::kObject) return Wrong("config", "an object");
-  ASSIGN_OR_RETURN(read.config, ReadConfig(*config));
+  ASSIGN_OR_RETURN(read.config, ConfigOf(*config));
   v1::Measurement& row = read.measurement;
   row.set_attempt_id(keys.AttemptId());
   row.set_seq(keys.Count("seq").value_or(0));
@@ -261,6 +252,14 @@ absl::StatusOr<MeasurementsLine> ReadContinued(const Json& line) {
 }
 
 }  // namespace
+
+absl::StatusOr<v1::Config> ConfigOf(const Json& config) {
+  ASSIGN_OR_RETURN(Json sorted, ParseJson(ToCanonicalJson(config)));
+  v1::Config read;
+  read.set_config_id(ConfigId(config));
+  read.set_text(SortedConfigText(std::move(sorted)));
+  return read;
+}
 
 absl::StatusOr<MeasurementsLine> ParseMeasurementsLine(const Json& line) {
   if (line.kind != Json::Kind::kObject) return absl::InvalidArgumentError("the line is not an object");

@@ -50,6 +50,10 @@ struct EventLine {
 
 using MeasurementsLine = std::variant<AttemptLine, MeasurementLine, EventLine, EndLine, ContinuedLine>;
 
+// Returns the record of a config, an object. Its keys are sorted at every depth, so that equal configs have equal
+// texts.
+absl::StatusOr<v1::Config> ConfigOf(const Json& config);
+
 // Parses a line. Unknown keys are ignored. Errors: INVALID_ARGUMENT if the value is not an object, a required key is
 // missing or a key has the wrong type or range (the message names the key); FAILED_PRECONDITION if the version or the
 // kind is not known, because a newer program wrote it.

@@ -199,6 +199,42 @@ TEST_F(JobsTest, TheEndHoldsTheStartLock) {
   close(fd);
 }
 
+TEST(KernelTunerFiles, OneAttemptWhileTheFileGrows) {
+  const std::string whole = ReadFile(Sample("kernel-tuner/vector_add.json"));
+  const size_t second = whole.find("\n\"32,2\"");
+  TempFolder folder;
+  WriteFile(folder.File("package.json"), R"({"name": "package"})");
+  WriteFile(folder.File("k.json"), whole.substr(0, second));
+  ModelDataset dataset;
+  ASSERT_TRUE(ForwardOnce({.paths = {folder.path()}, .origin = "ci/1"}, dataset.Sink()).ok());
+  EXPECT_THAT(dataset.rows, SizeIs(1));
+  WriteFile(folder.File("k.json"), whole);
+  const absl::StatusOr<ForwardResult> result =
+      ForwardOnce({.paths = {folder.File("k.json")}, .origin = "ci/1"}, dataset.Sink());
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->counts.rows, 4U);
+  EXPECT_EQ(result->groups, 1U);
+  EXPECT_THAT(dataset.rows, SizeIs(4));
+  EXPECT_THAT(dataset.attempts, SizeIs(1));
+  EXPECT_EQ(dataset.conflicts, 0);
+  EXPECT_EQ(dataset.attempts.begin()->second.dialect(), "kernel_tuner");
+  EXPECT_EQ(dataset.runs.begin()->second.kernel_name(), "vector_add");
+}
+
+TEST(KernelTunerFiles, FlagsNameTheKernelOfAT4File) {
+  ModelDataset dataset;
+  IdentityFlags flags;
+  flags.kernel_name = "mine";
+  flags.hardware = "H200";
+  const std::string path = Sample("kernel-tuner/vector_add_t4.json");
+  ASSERT_TRUE(ForwardOnce({.paths = {path}, .identity = flags}, dataset.Sink()).ok());
+  ASSERT_THAT(dataset.runs, SizeIs(1));
+  EXPECT_EQ(dataset.runs.begin()->second.kernel_name(), "mine");
+  EXPECT_EQ(dataset.runs.begin()->second.hardware(), "H200");
+  ASSERT_TRUE(ForwardOnce({.paths = {path}}, dataset.Sink()).ok());
+  EXPECT_THAT(dataset.runs, SizeIs(2));  // this one is called like the file
+}
+
 TEST(MeasurementFiles, ALineOfAnUnknownAttemptIsAReject) {
   TempFolder folder;
   WriteFile(folder.File("k.measurements.jsonl"), MeasurementLine(1) + AttemptLine() + MeasurementLine(2) + "torn");
