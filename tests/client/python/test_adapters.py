@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 import pathlib
@@ -11,6 +13,7 @@ import sys
 import pytest
 
 from conftest import PACKAGE, TIMEOUT_S, Jobs
+from pipeline import Pipeline
 
 # Folders with other versions of the tuners than the installed ones.
 MORE = [folder for folder in os.environ.get("TELEMETRY_TEST_TUNERS", "").split(os.pathsep) if folder]
@@ -361,3 +364,21 @@ def test_an_adapter_detaches() -> None:
     assert kernel_tuner.tune_kernel is kernel_tuner.interface.tune_kernel
     adapter.uninstrument()
     assert kernel_tuner.tune_kernel is kernel_tuner.interface.tune_kernel is before
+
+
+def test_kernel_tuner_files_are_forwarded(
+    jobs: Jobs, vector_add: pathlib.Path, tmp_path: pathlib.Path, pipeline: Pipeline
+) -> None:
+    options = {"parameters": {"block_size_x": [32, 64]}, "cache": str(tmp_path / "cache.json")}
+    out = run_script(jobs, vector_add, json.dumps(options))
+    results = json.loads(out.splitlines()[-1])
+    with pipeline.serving():
+        pipeline.forward(tmp_path / "cache.json")
+        pipeline.forward(tmp_path / "cache.json", state="again")
+        files = pipeline.export("keyed", "--details")
+    rows = list(csv.DictReader(io.StringIO(files[".csv"].decode(), newline="")))
+    assert [(json.loads(row["config"])["block_size_x"], float(row["perf_ms"])) for row in rows] == [
+        (result["block_size_x"], result["time"]) for result in results
+    ]
+    details = [json.loads(line)["samples_ms"] for line in files[".details.jsonl"].splitlines()]
+    assert details == [result["times"] for result in results]

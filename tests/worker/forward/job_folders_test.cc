@@ -215,6 +215,7 @@ TEST(KernelTunerFiles, OneAttemptWhileTheFileGrows) {
   EXPECT_EQ(result->counts.rows, 4U);
   EXPECT_EQ(result->groups, 1U);
   EXPECT_THAT(dataset.rows, SizeIs(4));
+  EXPECT_THAT(dataset.details, SizeIs(4));
   EXPECT_THAT(dataset.attempts, SizeIs(1));
   EXPECT_EQ(dataset.conflicts, 0);
   EXPECT_EQ(dataset.attempts.begin()->second.dialect(), "kernel_tuner");
