@@ -190,6 +190,7 @@ absl::StatusOr<int> Forward(ForwardFlags flags) {
   if (jobs.has_value()) {
     start_lock->Release();
     jobs->progress = {.appended_seq = [&producer] { return (*producer)->stats().appended_seq; },
+                      .durable_seq = [&producer] { return (*producer)->stats().durable_seq; },
                       .committed_seq = [&producer] { return (*producer)->stats().committed_seq; }};
   }
 

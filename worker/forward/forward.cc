@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -28,11 +29,12 @@ class Groups {
     if (options_.start_again && options_.start_again()) {
       groups_.clear();
       ForgetDeliveries();
+      is_spool_complete_ = false;
     }
     path_problems_.clear();
     for (const std::string& path : options_.paths) {
       for (SidecarFiles& files : FindSidecars(path, may_come_later, &path_problems_)) {
-        if (groups_.contains(files.base)) continue;
+        if (groups_.contains(files.base) || IsSpooled(JobFolderOf(files))) continue;
         std::string base = files.base;
         groups_[base] = std::make_unique<GroupForwarder>(std::move(files), options_.origin, options_.identity, sink_);
       }
@@ -53,7 +55,9 @@ class Groups {
     for (const JobFolder& job : JobFoldersIn(options_.paths.front())) {
       const bool has_ended = job.has_ended();
       found.any_writer = found.any_writer || !has_ended;
-      if (has_ended && !deliveries_->IsComplete(job.path())) {
+      if (has_ended && IsSpooled(job)) {
+        if (!deliveries_->IsComplete(job.path())) deliveries_->NoteSpooled(job, *job.spooled_seq());
+      } else if (has_ended && !deliveries_->IsComplete(job.path())) {
         Find(/*may_come_later=*/true);  // a file may have been created just before the end
         RETURN_IF_ERROR(FinishJob(job));
       }
@@ -119,6 +123,18 @@ class Groups {
   }
 
  private:
+  static JobFolder JobFolderOf(const SidecarFiles& files) {
+    return JobFolder(std::filesystem::path(files.base).parent_path().string());
+  }
+
+  // Returns true if the spool contains all records of a job folder.
+  bool IsSpooled(const JobFolder& job) const {
+    if (!options_.jobs.has_value() || !is_spool_complete_) return false;
+    const std::optional<uint64_t> seq = job.spooled_seq();
+    // A higher number is from a spool that no longer exists.
+    return seq.has_value() && *seq <= options_.jobs->progress.appended_seq();
+  }
+
   void ForgetDeliveries() {
     if (!options_.jobs.has_value()) return;
     deliveries_ = std::make_unique<JobDeliveries>(options_.jobs->progress, [this](const std::string& problem) {
@@ -190,6 +206,7 @@ class Groups {
   std::map<std::string, std::string> unreadable_;                  // error message by base
   std::vector<std::string> path_problems_;
   std::unique_ptr<JobDeliveries> deliveries_;  // only if options_.jobs is set
+  bool is_spool_complete_ = true;  // false: the collector has another dataset, which needs all records again
   size_t removed_groups_ = 0;
   ForwardCounts removed_counts_;
   std::set<std::string> said_;  // reported path problems, and bases of groups with a reported problem

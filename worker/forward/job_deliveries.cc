@@ -21,6 +21,14 @@ void JobDeliveries::NoteComplete(const JobFolder& folder) {
   pending_ = true;
 }
 
+void JobDeliveries::NoteSpooled(const JobFolder& folder, uint64_t seq) {
+  Job& job = jobs_[folder.path()];
+  job.complete = true;
+  job.spooled = true;
+  job.complete_seq = seq;
+  pending_ = true;
+}
+
 bool JobDeliveries::IsComplete(const std::string& path) const {
   const auto job = jobs_.find(path);
   return job != jobs_.end() && job->second.complete;
@@ -39,6 +47,10 @@ std::vector<std::string> JobDeliveries::Settle() {
       continue;
     }
     Publish(folder, committed, &job);
+    if (job.complete && !job.spooled && job.complete_seq <= progress_.durable_seq()) {
+      job.spooled = true;
+      Report(folder.WriteSpooled(job.complete_seq));
+    }
     pending_ = pending_ || job.complete || !job.marks.empty();
   }
   for (const std::string& path : removed) jobs_.erase(path);

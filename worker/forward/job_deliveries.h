@@ -17,6 +17,7 @@ namespace telemetry::worker::forward {
 // their calls of the sink.
 struct SinkProgress {
   std::function<uint64_t()> appended_seq;   // number of the last record that the sink received
+  std::function<uint64_t()> durable_seq;    // number of the last record that survives a power cut
   std::function<uint64_t()> committed_seq;  // number of the last record that the collector has acknowledged
 };
 
@@ -32,6 +33,8 @@ class JobDeliveries {
   void NoteRead(const JobFolder& folder, const std::map<std::string, uint64_t>& bytes);
   // Notes that the process of a folder has ended and that all of its files were read and passed to the sink.
   void NoteComplete(const JobFolder& folder);
+  // Notes that an earlier forwarder has passed all files of a folder to the sink, with `seq` as the last record.
+  void NoteSpooled(const JobFolder& folder, uint64_t seq);
   bool IsComplete(const std::string& path) const;
 
   // Publishes what the collector has acknowledged since the last call. Returns the folders that were removed.
@@ -51,6 +54,7 @@ class JobDeliveries {
     std::deque<Mark> marks;
     std::map<std::string, uint64_t> noted;
     bool complete = false;
+    bool spooled = false;  // the folder tells a later forwarder that it is complete
     uint64_t complete_seq = 0;
   };
 

@@ -16,6 +16,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "proto/record/json.h"
+#include "proto/record/numbers.h"
 
 namespace telemetry::worker::forward {
 namespace {
@@ -24,11 +25,32 @@ namespace fs = std::filesystem;
 
 constexpr char kWriter[] = "/writer";
 constexpr char kDelivered[] = "/delivered";
+constexpr char kSpooled[] = "/spooled";
 // A file of this size is not one that the Python package wrote.
-constexpr size_t kMostWriterBytes = size_t{64} << 10;
+constexpr size_t kMostBytes = size_t{64} << 10;
 
 absl::Status RemoveError(const std::string& path, const std::error_code& error) {
   return absl::UnavailableError(absl::StrCat("cannot remove ", path, ": ", error.message()));
+}
+
+// Returns the contents of a small file without its last line end. Empty: the file cannot be read.
+std::string ReadSmallFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kMostBytes, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(file.gcount()));
+  while (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
+// Replaces a file atomically.
+absl::Status ReplaceSmallFile(const std::string& path, const std::string& line) {
+  const std::string next = path + ".next";
+  std::ofstream file(next, std::ios::binary | std::ios::trunc);
+  file << line << "\n";
+  file.close();
+  if (file && std::rename(next.c_str(), path.c_str()) == 0) return absl::OkStatus();
+  return absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", path));
 }
 
 }  // namespace
@@ -46,12 +68,7 @@ bool JobFolder::has_ended() const {
 }
 
 std::string JobFolder::origin() const {
-  std::ifstream file(path_ + kWriter, std::ios::binary);
-  std::string text(kMostWriterBytes, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<size_t>(file.gcount()));
-  while (text.ends_with('\n')) text.pop_back();
-  const absl::StatusOr<record::Json> writer = record::ParseJson(text);
+  const absl::StatusOr<record::Json> writer = record::ParseJson(ReadSmallFile(path_ + kWriter));
   const record::Json* origin = writer.ok() ? writer->Find("origin") : nullptr;
   return origin != nullptr && origin->kind == record::Json::Kind::kString ? origin->text : "";
 }
@@ -61,16 +78,14 @@ absl::Status JobFolder::WriteDelivered(const std::map<std::string, uint64_t>& by
   for (const auto& [name, count] : bytes) {
     object.members.emplace_back(name, record::Json::Integer(static_cast<int64_t>(count)));
   }
-  const std::string path = path_ + kDelivered;
-  const std::string next = path + ".next";
-  std::ofstream file(next, std::ios::binary | std::ios::trunc);
-  file << record::ToJson(object) << "\n";
-  file.close();
-  if (!file || std::rename(next.c_str(), path.c_str()) != 0) {
-    return absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", path));
-  }
-  return absl::OkStatus();
+  return ReplaceSmallFile(path_ + kDelivered, record::ToJson(object));
 }
+
+absl::Status JobFolder::WriteSpooled(uint64_t seq) const {
+  return ReplaceSmallFile(path_ + kSpooled, absl::StrCat(seq));
+}
+
+std::optional<uint64_t> JobFolder::spooled_seq() const { return record::ParseUint64(ReadSmallFile(path_ + kSpooled)); }
 
 absl::Status JobFolder::Remove() const {
   std::error_code error;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,11 @@ class JobFolder {
   // Replaces the file `delivered`, which tells the process how many bytes of each of its files the collector has
   // acknowledged. Errors: those of the file system.
   absl::Status WriteDelivered(const std::map<std::string, uint64_t>& bytes) const;
+  // Writes the file `spooled`: all records of the folder are durable in the forwarder's spool, the last one with number
+  // `seq`, so that a later forwarder need not read the folder again. Errors: those of the file system.
+  absl::Status WriteSpooled(uint64_t seq) const;
+  // Returns the number in `spooled`. Unset: there is none.
+  std::optional<uint64_t> spooled_seq() const;
   // Removes the folder with its files. Errors: those of the file system.
   absl::Status Remove() const;
 

@@ -6,6 +6,7 @@
         writer                          JSON with pid, host and origin; locked with flock while the process lives
         lines-0001.measurements.jsonl   lines; a new file when the older one is large
         delivered                       by the forwarder: the bytes of each file that the collector has acknowledged
+        spooled                         by the forwarder: the folder need not be read again
 
 A line is one write with O_APPEND, so that `kill -9` loses at most the line that was being written.
 """

@@ -2,7 +2,7 @@
 
 Each choice that Inductor benchmarks for an operation is a row: GEMM and convolution templates with their configs, and the
 calls of libraries. The adapter is one of the functions of `torch._inductor.select_algorithm.add_feedback_saver`; others stay
-installed. Inductor reports the times of an operation together, after the last one.
+installed. Inductor reports the times of an operation together, after the last one, also times that it has in its own cache.
 
 Pointwise and reduction kernels are tuned by Inductor's CachingAutotuner. A second adapter wraps its method
 benchmark_all_configs, and each config is a row as well.

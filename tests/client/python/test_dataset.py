@@ -134,7 +134,8 @@ def test_features_train_a_regressor(dataset: Dataset) -> None:
 def test_parquet_returns_the_same_rows(dataset: Dataset, tmp_path: pathlib.Path) -> None:
     dataset.to_parquet(tmp_path / "parquet")
     rows = pandas.read_parquet(tmp_path / "parquet/rows.parquet")
-    pandas.testing.assert_frame_equal(rows, dataset.rows, check_categorical=False, check_dtype=False)
+    columns = [name for name in rows if name != "source_hash"]  # the samples have none, and Parquet has no empty category
+    pandas.testing.assert_frame_equal(rows[columns], dataset.rows[columns], check_categorical=False)
     assert rows["run_id"].dtype == "category"
     assert {path.stem for path in (tmp_path / "parquet").iterdir()} == {"rows", "runs", "configs", "attempts", "details"}
     assert len(pandas.read_parquet(tmp_path / "parquet/runs.parquet")) == len(dataset.runs)

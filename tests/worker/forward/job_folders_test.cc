@@ -79,6 +79,7 @@ class JobsTest : public ::testing::Test {
         .idle_limit = idle_limit,
         .delivery_limit = delivery_limit,
         .progress = {.appended_seq = [this] { return appended_.load(); },
+                     .durable_seq = [this] { return appended_.load(); },
                      .committed_seq = [this] { return std::min(committed_.load(), appended_.load()); }},
         .start_lock = &start_lock_};
     watcher_ = std::thread([this, jobs] {
@@ -168,6 +169,32 @@ TEST_F(JobsTest, NothingIsRemovedBeforeTheCollectorHasIt) {
   AwaitEnd();  // because of the delivery limit
   EXPECT_TRUE(std::filesystem::exists(writer.folder()));
   EXPECT_FALSE(std::filesystem::exists(writer.folder() + "/delivered"));
+}
+
+TEST_F(JobsTest, AJobInTheSpoolIsNotReadAgain) {
+  committed_ = 0;
+  Writer writer(folder_.path(), "a-1");
+  writer.Append(AttemptLine() + MeasurementLine(1));
+  writer.End();
+  Watch(absl::Milliseconds(10), absl::Milliseconds(300));
+  AwaitEnd();
+  const uint64_t appended = appended_;
+  EXPECT_EQ(JobFolder(writer.folder()).spooled_seq(), appended);
+  committed_ = appended;  // the next forwarder delivers the spool
+  Watch(absl::Milliseconds(10));
+  EXPECT_EQ(AwaitEnd().counts.rows, 0U);
+  EXPECT_EQ(appended_, appended);
+  EXPECT_FALSE(std::filesystem::exists(writer.folder()));
+}
+
+TEST_F(JobsTest, AJobOfALostSpoolIsReadAgain) {
+  Writer writer(folder_.path(), "a-1");
+  writer.Append(AttemptLine() + MeasurementLine(1));
+  ASSERT_TRUE(JobFolder(writer.folder()).WriteSpooled(100).ok());
+  writer.End();
+  Watch(absl::Milliseconds(10));
+  EXPECT_EQ(AwaitEnd().counts.rows, 1U);
+  EXPECT_FALSE(std::filesystem::exists(writer.folder()));
 }
 
 TEST_F(JobsTest, AJobWithoutALineIsRemoved) {
