@@ -235,6 +235,7 @@ class ForwardCommand final : public cli::Command {
   telemetry-worker forward --collector collector:4747 --watch /tmp/autotune    ... and follow them as they grow
   telemetry-worker forward --collector collector:4747 "$HELION_AUTOTUNE_LOG"   one base path
   telemetry-worker forward --collector collector:4747 --tls-ca ca.pem --token-file token /tmp/autotune
+  telemetry-worker forward --collector collector:4747 cache.json               a cache file or T4 file of Kernel Tuner
   telemetry-worker forward --kernel-name softmax --kernel-source softmax.py --input-shapes "[(4096, 2560)]" \
       --dtypes "['torch.float16']" --hardware "NVIDIA H200" old/softmax.csv    a v1.1 file does not describe its run
 )",
@@ -269,7 +270,7 @@ is still in the spool, or a PATH has no sidecar; 2 wrong usage.)"}) {}
         ->type_name("TIME")
         ->needs(watch);
     flags.Add("spool-limit-mib", flags_.spool_limit_mib, "Spool size at which reading blocks")->type_name("MIB");
-    flags.Add("kernel-name", flags_.identity.kernel_name, "v1.1, pr2699: name of the kernel")->type_name("NAME");
+    flags.Add("kernel-name", flags_.identity.kernel_name, "v1.1, pr2699, T4: name of the kernel")->type_name("NAME");
     flags.Add("kernel-source", flags_.kernel_source_file, "v1.1, pr2699: file with the source of the kernel")
         ->type_name("FILE");
     flags

@@ -41,6 +41,15 @@ def is_running(state_dir: Path) -> bool:
     return False
 
 
+def last_message(state_dir: Path) -> str:
+    """Returns the last line that a forwarder has logged. Empty: none."""
+    try:
+        lines = (state_dir / "forwarder.log").read_text(errors="replace").strip().splitlines()
+    except OSError:
+        return ""
+    return lines[-1] if lines else ""
+
+
 def ensure_running(settings: Settings) -> None:
     """Starts a forwarder unless one is running. The caller must hold the start lock. Never raises."""
     if is_running(settings.state_dir):

@@ -19,10 +19,11 @@ from autotune_telemetry._settings import (
     from_environment,
     number_from_environment,
 )
-from autotune_telemetry._spool import Spool, undelivered_lines
+from autotune_telemetry._spool import Spool, StartLock, undelivered_lines
 
 _MOST_WAITING_ENDS = 10_000  # ends of attempts that a full disk refused
 _POLL_S = 0.02
+_CHECK_S = 1.0  # time between two checks of the forwarder during a flush
 
 
 class Recorder:
@@ -66,12 +67,29 @@ class Recorder:
         with self.spool.lock:
             self._append_waiting_ends()
             kept = len(self._waiting_ends)
-        until = time.monotonic() + timeout_s
+        began = checked = time.monotonic()
         while True:
             left = undelivered_lines(self.settings.state_dir) + kept
-            if left == 0 or time.monotonic() >= until:
+            now = time.monotonic()
+            if left == 0 or now - began >= timeout_s:
                 return left
+            if now - checked >= _CHECK_S:
+                checked = now
+                self._restart_forwarder()
             time.sleep(_POLL_S)
+
+    def _restart_forwarder(self) -> None:
+        """Starts a forwarder if none is running, and reports once why the one before has ended."""
+        with self.spool.lock:
+            if self.spool.folder is None:
+                return
+            with StartLock(self.spool.folder.parent):
+                if _forwarder.is_running(self.settings.state_dir):
+                    return
+                message = _forwarder.last_message(self.settings.state_dir)
+                if message:
+                    warn_once("forwarder ended", f"the forwarder ended: {message}")
+                _forwarder.ensure_running(self.settings)
 
     def _after_fork_in_child(self) -> None:
         self.spool.after_fork_in_child()

@@ -45,14 +45,14 @@ class Spool:
     ----------
     settings
         The settings of the process.
-    on_new_folder
-        Called after each creation of a job folder, with the state folder's start lock held if it could be taken.
+    ensure_forwarder
+        Called after the creation of a job folder, and then from time to time, with the start lock held if it could be taken.
     """
 
-    def __init__(self, settings: Settings, on_new_folder: Callable[[], None]) -> None:
+    def __init__(self, settings: Settings, ensure_forwarder: Callable[[], None]) -> None:
         self.settings = settings
         self.lock = threading.RLock()
-        self._on_new_folder = on_new_folder
+        self._ensure_forwarder = ensure_forwarder
         self._pid = 0
         self._forget()
 
@@ -150,7 +150,7 @@ class Spool:
             self._pid = os.getpid()
             self._writer = writer
             self.folder = jobs / name
-            self._on_new_folder()
+            self._ensure_forwarder()
 
     def _open_lines(self) -> None:
         assert self.folder is not None
@@ -171,9 +171,16 @@ class Spool:
         if self._torn:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
+    def check_forwarder(self) -> None:
+        """Starts a forwarder if the one of this job was killed."""
+        if self.folder is not None:
+            with StartLock(self.folder.parent):
+                self._ensure_forwarder()
+
     def _is_over_limit(self) -> bool:
         if self._unchecked_bytes >= _CHECK_LIMIT_BYTES or self._over_limit:
             self._unchecked_bytes = 0
+            self.check_forwarder()
             waiting = folder_bytes(self.settings.state_dir / "jobs")
             self._over_limit = waiting > self.settings.spool_limit_bytes
             if self._over_limit:

@@ -38,7 +38,7 @@ class _Search:
         self.autotuner = autotuner
         self.arguments = arguments
         self.named = named
-        self.known = set(autotuner.cache)
+        self.known = len(autotuner.cache)  # this code runs for each launch
         self.attempt: Attempt | None = None
 
 
@@ -81,7 +81,7 @@ class TritonAdapter(Adapter):
                 raise
             finally:
                 searches.pop()
-            if search.attempt is not None or len(autotuner.cache) > len(search.known):
+            if search.attempt is not None or len(autotuner.cache) > search.known:
                 self._end(search, compiled)
             return compiled
 
@@ -128,7 +128,7 @@ class TritonAdapter(Adapter):
     @never_raises(None)
     def _end(self, search: _Search, compiled: Any) -> None:
         autotuner = search.autotuner
-        keys = [key for key in autotuner.cache if key not in search.known]
+        keys = list(autotuner.cache)[search.known :]
         cache_hit = search.attempt is None
         attempt = self._attempt(search)
         selected: dict[str, Any] = {"config": _config(autotuner.best_config), "cache_hit": cache_hit}

@@ -177,6 +177,29 @@ def test_a_forwarder_stays_while_a_job_runs(delivered_jobs: Jobs, pipeline: Pipe
         assert forwarder_of(jobs) == pid
 
 
+def test_a_killed_forwarder_is_started_again(delivered_jobs: Jobs, pipeline: Pipeline) -> None:
+    jobs = delivered_jobs
+    with pipeline.serving():
+        jobs.collector = pipeline.address
+        process = jobs.start(
+            RECORD + "print(at.flush(30), flush=True)\nsys.stdin.readline()\n"
+            "at.attempt(kernel='late').record({'late': 1}, ms=1)\nprint(at.flush(30), flush=True)",
+            "job",
+        )
+        assert process.stdout is not None
+        assert process.stdout.readline() == "0\n"
+        os.kill(forwarder_of(jobs), signal.SIGKILL)
+        out, err = process.communicate("\n", timeout=TIMEOUT_S)
+        assert out == "0\n", err
+
+
+def test_the_reason_of_a_forwarder_that_cannot_run_is_reported(delivered_jobs: Jobs) -> None:
+    delivered_jobs.collector = "no address"
+    out = delivered_jobs.run(RECORD + "print('left', at.flush(1.5))", "job")
+    assert "left 4" in out
+    assert "the forwarder ended:" in out and "no address" in out
+
+
 def test_a_collector_that_comes_later(delivered_jobs: Jobs, pipeline: Pipeline) -> None:
     jobs = delivered_jobs
     with pipeline.serving():
