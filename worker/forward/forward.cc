@@ -34,7 +34,7 @@ class Groups {
     path_problems_.clear();
     for (const std::string& path : options_.paths) {
       for (SidecarFiles& files : FindSidecars(path, may_come_later, &path_problems_)) {
-        if (groups_.contains(files.base) || IsSpooled(JobFolderOf(files))) continue;
+        if (groups_.contains(files.base) || IsSpooled(JobFolder::Of(files.base))) continue;
         std::string base = files.base;
         groups_[base] = std::make_unique<GroupForwarder>(std::move(files), options_.origin, options_.identity, sink_);
       }
@@ -123,10 +123,6 @@ class Groups {
   }
 
  private:
-  static JobFolder JobFolderOf(const SidecarFiles& files) {
-    return JobFolder(std::filesystem::path(files.base).parent_path().string());
-  }
-
   // Returns true if the spool contains all records of a job folder.
   bool IsSpooled(const JobFolder& job) const {
     if (!options_.jobs.has_value() || !is_spool_complete_) return false;

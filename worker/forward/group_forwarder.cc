@@ -89,7 +89,7 @@ struct GroupForwarder::Reading {
 
 GroupForwarder::GroupForwarder(SidecarFiles files, std::string origin, IdentityFlags identity, RecordSink sink)
     : files_(std::move(files)),
-      job_(std::filesystem::path(files_.base).parent_path().string()),
+      job_(JobFolder::Of(files_.base)),
       origin_(job_.exists() ? job_.origin() : std::move(origin)),
       identity_(std::move(identity)),
       sink_(std::move(sink)),

@@ -55,6 +55,11 @@ absl::Status ReplaceSmallFile(const std::string& path, const std::string& line) 
 
 }  // namespace
 
+JobFolder JobFolder::Of(const std::string& file) {
+  const fs::path parent = fs::path(file).parent_path();
+  return JobFolder(parent.empty() ? "." : parent.string());
+}
+
 bool JobFolder::exists() const {
   std::error_code ignored;
   return fs::is_regular_file(path_ + kWriter, ignored);

@@ -17,6 +17,9 @@ class JobFolder {
  public:
   explicit JobFolder(std::string path) : path_(std::move(path)) {}
 
+  // Returns the folder of a file or of a base path, which may be no job folder.
+  static JobFolder Of(const std::string& file);
+
   const std::string& path() const { return path_; }
   // Returns true if the path is a job folder.
   bool exists() const;
