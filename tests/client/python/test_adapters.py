@@ -13,7 +13,7 @@ import sys
 import pytest
 
 from conftest import PACKAGE, TIMEOUT_S, Jobs
-from pipeline import Pipeline
+from pipeline import TESTDATA, Pipeline, csv_rows
 
 # Folders with other versions of the tuners than the installed ones.
 MORE = [folder for folder in os.environ.get("TELEMETRY_TEST_TUNERS", "").split(os.pathsep) if folder]
@@ -193,6 +193,29 @@ def test_triton_rows_are_the_configs_with_quantiles_and_reasons(jobs: Jobs, tmp_
 
 # A module with the names of Helion that the adapter uses.
 FAKE_HELION = "__version__ = '{version}'\n"
+
+
+@pytest.mark.parametrize("own_log", [False, True])
+def test_sidecars_of_helion_are_delivered(
+    delivered_jobs: Jobs, pipeline: Pipeline, tmp_path: pathlib.Path, own_log: bool
+) -> None:
+    (tmp_path / "helion.py").write_text(FAKE_HELION.format(version="1.5.1"))
+    script = tmp_path / "tune.py"
+    script.write_text(
+        "import os, shutil, sys, helion, autotune_telemetry\n"
+        "base = os.environ['HELION_AUTOTUNE_LOG']\n"
+        "for suffix in ('.csv', '.meta.jsonl'): shutil.copy(sys.argv[1] + suffix, base + suffix)\n"
+        "print(autotune_telemetry.flush(30))\n"
+    )
+    more = {"HELION_AUTOTUNE_LOG": str(tmp_path / "log")} if own_log else {}
+    sample = TESTDATA / "helion-main/softmax"
+    with pipeline.serving():
+        delivered_jobs.collector = pipeline.address
+        assert run_script(delivered_jobs, script, str(sample), AUTOTUNE_TELEMETRY_ORIGIN="ci/9", **more).split() == ["0"]
+        files = pipeline.export("helion")
+    assert len(csv_rows(files[".csv"])) == len(csv_rows(sample.with_suffix(".csv").read_bytes()))
+    assert {json.loads(line)["origin"] for line in files[".attempts.jsonl"].splitlines()} == {"ci/9"}
+    assert (tmp_path / "log.csv").exists() == own_log
 
 
 def helion_script(folder: pathlib.Path, version: str) -> pathlib.Path:
