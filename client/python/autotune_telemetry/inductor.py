@@ -88,8 +88,9 @@ class InductorKernelAdapter(Adapter):
     def _record_kernel(self, tuned: Any, arguments: tuple[Any, ...], timings: dict[Any, float]) -> None:
         tensors = [argument for argument in arguments if hasattr(argument, "dtype") and hasattr(argument, "shape")]
         sizes = [argument for argument in arguments if isinstance(argument, int) and not isinstance(argument, bool)]
+        meta = getattr(tuned, "inductor_meta", None) or {}
         with autotune_telemetry.attempt(
-            kernel=str(getattr(tuned.fn, "__name__", "")),
+            kernel=str(meta.get("kernel_name") or getattr(tuned.fn, "__name__", "")),
             source=str(getattr(tuned.fn, "src", "")),
             inputs=[(tuple(tensor.shape), tensor.dtype) for tensor in tensors],
             tuner=self.tuner,

@@ -116,7 +116,8 @@ absl::Status ReadCacheEntry(const std::string& key, const Json& entry, const Jso
   if (config.members.empty()) return absl::InvalidArgumentError(Cat("the entry ", key, " has no parameters"));
   ASSIGN_OR_RETURN(MeasurementLine* const row, rows->Add(config, entry));
   const Json* time = entry.Find("time");
-  SetOutcome(Number(time), Text(time), row);
+  const std::string error = Text(entry.Find("__error__"));  // from Kernel Tuner 1.4 on
+  SetOutcome(Number(time), error.empty() ? Text(time) : error, row);
   SetSamples(entry.Find("times"), row);
   SetCompileTime(Number(entry.Find("compile_time")), row);
   return absl::OkStatus();

@@ -72,8 +72,11 @@ def vector_add(tmp_path: pathlib.Path) -> pathlib.Path:
     return script
 
 
-def test_kernel_tuner_rows_are_its_results(jobs: Jobs, vector_add: pathlib.Path) -> None:
-    out = run_script(jobs, vector_add, json.dumps({"parameters": SPACE}))
+@pytest.mark.parametrize("path", ["", *MORE])
+def test_kernel_tuner_rows_are_its_results(jobs: Jobs, vector_add: pathlib.Path, path: str) -> None:
+    if path and not pathlib.Path(path, "kernel_tuner").exists():
+        pytest.skip("no Kernel Tuner")
+    out = run_script(jobs, vector_add, json.dumps({"parameters": SPACE}), path=path)
     results = {result["block_size_x"]: result for result in json.loads(out.splitlines()[-1])}
     rows = {row["config"]["block_size_x"]: row for row in jobs.measurements()}
     assert set(rows) >= set(results) and {32, 64} <= set(rows)
@@ -99,6 +102,16 @@ def test_kernel_tuner_configs_of_its_cache_are_counted(jobs: Jobs, vector_add: p
     run_script(jobs, vector_add, json.dumps(options))
     ends = [line["counters"] for line in jobs.lines() if line["kind"] == "end"]
     assert sorted((end["measurements"], end["taken_from_cache"]) for end in ends) == [(0, 2), (2, 0)]
+
+
+def test_kernel_tuner_strategies_of_the_user_are_recorded(jobs: Jobs, vector_add: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    script = tmp_path / "own.py"
+    own = "class Reversed:\n    def tune(self, searchspace, runner, options):\n"
+    own += "        return runner.run(list(reversed(searchspace.sorted_list())), options)\n"
+    script.write_text(own + vector_add.read_text().replace("**options)", "strategy=Reversed(), **options)"))
+    run_script(jobs, script, json.dumps({"parameters": {"block_size_x": [32, 64]}}))
+    assert jobs.lines()[0]["search_algorithm"] == "Reversed"
+    assert [row["config"]["block_size_x"] for row in jobs.measurements()] == [64, 32]
 
 
 def test_kernel_tuner_strategies_and_errors_stay_the_users(jobs: Jobs, vector_add: pathlib.Path) -> None:
@@ -159,7 +172,7 @@ def importable(module: str, path: str) -> bool:
 
 @pytest.mark.parametrize("path", ["", *MORE])
 def test_triton_rows_are_the_configs_with_quantiles_and_reasons(jobs: Jobs, tmp_path: pathlib.Path, path: str) -> None:
-    if not importable("triton", path):
+    if (path and not pathlib.Path(path, "triton").exists()) or not importable("triton", path):
         pytest.skip("Triton is not installed")
     script = tmp_path / "tune.py"
     script.write_text(TRITON)

@@ -73,6 +73,7 @@ TEST(KernelTunerFile, FailuresHaveAStatusAndAPhase) {
   EXPECT_EQ(parsed(R"("CompilationFailedConfig")")->rows[0].measurement.status(), "error");
   EXPECT_EQ(parsed(R"("CompilationFailedConfig")")->rows[0].measurement.failure().phase(), "compile");
   EXPECT_EQ(parsed(R"("InvalidConfig")")->rows[0].measurement.status(), "filtered");
+  EXPECT_EQ(parsed(R"(1, "__error__": "RuntimeFailedConfig")")->rows[0].measurement.failure().phase(), "run");
   EXPECT_EQ(parsed("1e20")->rows[0].measurement.status(), "error");
   EXPECT_FALSE(parsed("1e20")->rows[0].measurement.has_perf_ms());
   const auto t4 = ParseKernelTunerFile(
