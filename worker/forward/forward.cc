@@ -285,7 +285,10 @@ absl::StatusOr<ForwardResult> ForwardOnce(const ForwardOptions& options, const R
 }
 
 absl::StatusOr<ForwardResult> ForwardAndWatch(const ForwardOptions& options, int stop_fd, const RecordSink& sink) {
-  ASSIGN_OR_RETURN(std::unique_ptr<FolderWatch> watch, FolderWatch::Create(stop_fd));
+  absl::StatusOr<std::unique_ptr<FolderWatch>> created = FolderWatch::Create(stop_fd);
+  // Nobody reads the messages of a forwarder of job folders, so it goes on without inotify.
+  if (!created.ok() && !options.jobs.has_value()) return created.status();
+  std::unique_ptr<FolderWatch> watch = created.ok() ? *std::move(created) : FolderWatch::CreatePolling(stop_fd);
   Groups groups(options, sink);
   JobClock clock(options);
   FolderWatch::Changes changes{.paths = {}, .all = true, .stop = false};
@@ -296,7 +299,8 @@ absl::StatusOr<ForwardResult> ForwardAndWatch(const ForwardOptions& options, int
       if (!base.empty()) bases.insert(base);
     }
     if (changes.all) {
-      RETURN_IF_ERROR(WatchPaths(options.paths, watch.get()));
+      const absl::Status watched = WatchPaths(options.paths, watch.get());
+      if (!watched.ok() && !options.jobs.has_value()) return watched;
     }
     if (changes.all || !bases.empty()) groups.Find(/*may_come_later=*/true);
     absl::Status status;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <thread>
 
@@ -17,6 +18,7 @@
 #include "gtest/gtest.h"
 #include "tests/worker/forward/model_dataset.h"
 #include "tests/worker/forward/test_files.h"
+#include "worker/forward/folder_watch.h"
 #include "worker/forward/forward.h"
 
 namespace telemetry::worker::forward {
@@ -224,6 +226,25 @@ TEST_F(JobsTest, TheEndHoldsTheStartLock) {
   start_lock_.Release();
   EXPECT_EQ(flock(fd, LOCK_EX | LOCK_NB), 0);
   close(fd);
+}
+
+TEST(FolderWatch, PollingWaitsForItsLimitAndForTheStop) {
+  TempFolder folder;
+  int stop[2] = {-1, -1};
+  ASSERT_EQ(pipe(stop), 0);
+  const std::unique_ptr<FolderWatch> watch = FolderWatch::CreatePolling(stop[0]);
+  EXPECT_TRUE(watch->Add(folder.path(), /*below=*/true).ok());
+  WriteFile(folder.File("k.csv"), "x");
+  absl::StatusOr<FolderWatch::Changes> changes = watch->Wait(absl::Milliseconds(10));
+  ASSERT_TRUE(changes.ok()) << changes.status();
+  EXPECT_TRUE(changes->all);
+  EXPECT_FALSE(changes->stop);
+  ASSERT_EQ(write(stop[1], "x", 1), 1);
+  changes = watch->Wait(absl::Hours(1));
+  ASSERT_TRUE(changes.ok()) << changes.status();
+  EXPECT_TRUE(changes->stop);
+  close(stop[0]);
+  close(stop[1]);
 }
 
 TEST(KernelTunerFiles, OneAttemptWhileTheFileGrows) {
