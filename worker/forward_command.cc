@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -41,6 +42,7 @@ struct ForwardFlags {
   bool watch = false;
   std::string drain_timeout = "10m";
   std::string rescan_interval = "10s";
+  std::string exit_when_idle;  // empty: PATHs are not folders of job folders
   uint64_t spool_limit_mib = 4096;
   std::string kernel_source_file;
   forward::IdentityFlags identity;
@@ -154,6 +156,16 @@ absl::StatusOr<int> Forward(ForwardFlags flags) {
     ASSIGN_OR_RETURN(std::string source, ReadWholeFile(flags.kernel_source_file));
     flags.identity.kernel_source = std::move(source);
   }
+  std::optional<forward::JobOptions> jobs;
+  std::optional<forward::StartLock> start_lock;
+  if (!flags.exit_when_idle.empty()) {
+    ASSIGN_OR_RETURN(absl::Duration idle_limit, ParseDuration("--exit-when-idle", flags.exit_when_idle));
+    if (flags.paths.size() != 1)
+      return absl::InvalidArgumentError("--exit-when-idle: give one PATH, the folder of jobs");
+    start_lock.emplace(flags.paths.front());
+    RETURN_IF_ERROR(start_lock->Acquire());
+    jobs = {.idle_limit = idle_limit, .delivery_limit = drain_timeout, .start_lock = &*start_lock};
+  }
   const int stop_fd = flags.watch ? EndSignalDescriptor() : -1;
 
   uint64_t refusals_said = 0;
@@ -172,7 +184,15 @@ absl::StatusOr<int> Forward(ForwardFlags flags) {
           },
       .on_new_dataset = [&new_dataset] { new_dataset = true; },
   });
+  if (jobs.has_value() && absl::IsAlreadyExists(producer.status()))
+    return cli::kExitDone;  // another forwarder serves them
   if (!producer.ok()) return producer.status();
+  if (jobs.has_value()) {
+    start_lock->Release();
+    jobs->progress = {.appended_seq = [&producer] { return (*producer)->stats().appended_seq; },
+                      .durable_seq = [&producer] { return (*producer)->stats().durable_seq; },
+                      .committed_seq = [&producer] { return (*producer)->stats().committed_seq; }};
+  }
 
   uint64_t said = 0;
   const auto sink = [&producer, &said](const v1::Record& record) {
@@ -185,6 +205,7 @@ absl::StatusOr<int> Forward(ForwardFlags flags) {
       .paths = flags.paths,
       .origin = flags.origin,
       .identity = flags.identity,
+      .jobs = jobs,
       .rescan_interval = rescan,
       .start_again = [&new_dataset] { return new_dataset.exchange(false); },
       .on_problem = [](const std::string& problem) { spdlog::error("{}", problem); },
@@ -214,11 +235,14 @@ class ForwardCommand final : public cli::Command {
   telemetry-worker forward --collector collector:4747 --watch /tmp/autotune    ... and follow them as they grow
   telemetry-worker forward --collector collector:4747 "$HELION_AUTOTUNE_LOG"   one base path
   telemetry-worker forward --collector collector:4747 --tls-ca ca.pem --token-file token /tmp/autotune
+  telemetry-worker forward --collector collector:4747 cache.json               a cache file or T4 file of Kernel Tuner
   telemetry-worker forward --kernel-name softmax --kernel-source softmax.py --input-shapes "[(4096, 2560)]" \
       --dtypes "['torch.float16']" --hardware "NVIDIA H200" old/softmax.csv    a v1.1 file does not describe its run
 )",
              .notes =
                  R"(Forwarding a file again changes nothing. Attempts of different CI jobs are distinguished by --origin.
+With --exit-when-idle, PATH is the folder `jobs` of a state folder of the Python package autotune_telemetry. Delivered
+files of ended processes are removed. If another forwarder uses --state-dir, the command exits at once with status 0.
 Exit status (with --watch, after SIGTERM): 0 the collector stored everything; 1 a record was refused, is unreadable or
 is still in the spool, or a PATH has no sidecar; 2 wrong usage.)"}) {}
 
@@ -235,13 +259,18 @@ is still in the spool, or a PATH has no sidecar; 2 wrong usage.)"}) {}
     flags.Add("origin", flags_.origin, "Label of the CI job (default: from the CI system's variables)")
         ->type_name("LABEL");
     CLI::Option* once = flags.Switch("once", flags_.once, "Read the existing files and exit (default)");
-    flags.Switch("watch", flags_.watch, "Follow the files until SIGTERM")->excludes(once);
+    CLI::Option* watch = flags.Switch("watch", flags_.watch, "Follow the files until SIGTERM")->excludes(once);
     flags.Add("drain-timeout", flags_.drain_timeout, "Time limit for the delivery of the last records")
         ->type_name("TIME");
     flags.Add("rescan-interval", flags_.rescan_interval, "Interval at which --watch rescans every PATH")
         ->type_name("TIME");
+    flags
+        .Add("exit-when-idle", flags_.exit_when_idle,
+             "Remove delivered jobs of the Python package; exit if no job has written for this long")
+        ->type_name("TIME")
+        ->needs(watch);
     flags.Add("spool-limit-mib", flags_.spool_limit_mib, "Spool size at which reading blocks")->type_name("MIB");
-    flags.Add("kernel-name", flags_.identity.kernel_name, "v1.1, pr2699: name of the kernel")->type_name("NAME");
+    flags.Add("kernel-name", flags_.identity.kernel_name, "v1.1, pr2699, T4: name of the kernel")->type_name("NAME");
     flags.Add("kernel-source", flags_.kernel_source_file, "v1.1, pr2699: file with the source of the kernel")
         ->type_name("FILE");
     flags

@@ -20,8 +20,12 @@ struct IdentityCheck {
   std::string expected;  // for kFalse: the id of the content, in hex digits
 };
 
+// Key of Run.extra_json with the name of the tuner, a string, in runs of a tuner other than Helion.
+inline constexpr std::string_view kTunerKey = "tuner";
+
 // Checks whether run_id is derived from the kernel's source, the settings, input shapes, dtypes and hardware, by the
-// formula of helion or of pr2750. No other field of the run enters its id, not even the kernel's name.
+// formula of helion or of pr2750. No other field of such a run enters its id, not even the kernel's name. A run whose
+// extra_json has kTunerKey is checked by the formula of RunIdOfTuner() instead.
 IdentityCheck CheckRunId(const v1::Run& run);
 
 // Checks whether config_id is derived from the text, a Python call with literals as arguments.

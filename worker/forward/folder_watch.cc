@@ -28,9 +28,16 @@ absl::StatusOr<std::unique_ptr<FolderWatch>> FolderWatch::Create(int stop_fd) {
   return std::unique_ptr<FolderWatch>(new FolderWatch(fd, stop_fd));
 }
 
-FolderWatch::~FolderWatch() { close(inotify_fd_); }
+std::unique_ptr<FolderWatch> FolderWatch::CreatePolling(int stop_fd) {
+  return std::unique_ptr<FolderWatch>(new FolderWatch(/*inotify_fd=*/-1, stop_fd));
+}
+
+FolderWatch::~FolderWatch() {
+  if (inotify_fd_ >= 0) close(inotify_fd_);
+}
 
 absl::Status FolderWatch::Add(const std::string& folder, bool below) {
+  if (inotify_fd_ < 0) return absl::OkStatus();
   const int watch = inotify_add_watch(inotify_fd_, folder.c_str(), kEvents);
   if (watch < 0 && errno == ENOSPC) {
     return absl::ResourceExhaustedError(absl::StrCat("cannot watch ", folder, ": raise fs.inotify.max_user_watches"));
@@ -51,6 +58,7 @@ absl::Status FolderWatch::Add(const std::string& folder, bool below) {
 
 absl::StatusOr<FolderWatch::Changes> FolderWatch::Wait(absl::Duration limit) {
   Changes changes;
+  // poll() ignores a negative descriptor.
   pollfd fds[] = {{inotify_fd_, POLLIN, 0}, {stop_fd_, POLLIN, 0}};
   const int ready = poll(fds, 2, static_cast<int>(absl::ToInt64Milliseconds(limit)));
   if (ready < 0 && errno != EINTR) return absl::ErrnoToStatus(errno, "cannot wait for changes");

@@ -24,6 +24,8 @@ class FolderWatch {
   // Creates a watch without folders. A wait ends when `stop_fd` becomes readable. Returns UNAVAILABLE if the system has
   // no free inotify instance; the message names the setting.
   static absl::StatusOr<std::unique_ptr<FolderWatch>> Create(int stop_fd);
+  // Creates a watch that uses no inotify and reports no changes: every wait lasts until its limit.
+  static std::unique_ptr<FolderWatch> CreatePolling(int stop_fd);
   ~FolderWatch();
   FolderWatch(const FolderWatch&) = delete;
   FolderWatch& operator=(const FolderWatch&) = delete;

@@ -1,13 +1,18 @@
 #include "worker/forward/group_forwarder.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
+#include <variant>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/record/counted.h"
 #include "proto/record/sidecar/ir_record.h"
+#include "proto/record/sidecar/kernel_tuner_file.h"
+#include "worker/forward/kernel_tuner_lines.h"
+#include "worker/forward/measurement_log.h"
 #include "worker/forward/run_log.h"
 
 namespace telemetry::worker::forward {
@@ -16,9 +21,12 @@ namespace {
 // The beginning of a record in a torn or merged line.
 constexpr char kMetaStart[] = R"({"run_id")";
 constexpr char kIrStart[] = R"({"schema_version")";
+constexpr char kMeasurementsStart[] = R"({"kind")";
 
 // Limit for a pr2699 .meta.json, which contains one record on several lines.
 constexpr uint64_t kMaxMetaJsonBytes = uint64_t{16} << 20;
+
+constexpr uint64_t kMaxKernelTunerBytes = uint64_t{256} << 20;
 
 // Limit for the bytes kept of unreadable data. More would not be useful and would not fit into a record.
 constexpr size_t kMaxRejectBytes = size_t{4} << 20;
@@ -49,8 +57,11 @@ struct GroupForwarder::Reading {
         ir(files.ir_lines(), kIrStart),
         wrapper_ir(files.wrapper_lines(), kIrStart),
         single_meta(files.meta()),
+        measurements(files.measurement_lines(), kMeasurementsStart),
+        kernel_tuner(files.kernel_tuner()),
         runs(sink),
-        attempts(origin, sink) {}
+        attempts(origin, sink),
+        measurement_log(sink) {}
 
   CsvFile csv;
   CsvFile sources;
@@ -58,11 +69,17 @@ struct GroupForwarder::Reading {
   RecordFile ir;
   RecordFile wrapper_ir;
   GrowingFile single_meta;
+  RecordFile measurements;
+  GrowingFile kernel_tuner;
+  size_t kernel_tuner_bytes = 0;     // size of the file when it was read
+  std::string kernel_tuner_attempt;  // attempt_id of the file's attempt
+  size_t kernel_tuner_lines = 0;     // lines of that attempt that were passed on
   std::string single_meta_text;
   std::optional<v1::Run> single_run;
 
   RunLog runs;
   AttemptLog attempts;
+  MeasurementLog measurement_log;
   bool tracks_sources = false;
   std::vector<std::pair<record::sidecar::Dialect, record::sidecar::Row>> waiting_rows;  // rows of an unknown run
   std::vector<record::sidecar::CsvParser::Item> waiting_sources;  // hashes whose row has not arrived
@@ -72,15 +89,16 @@ struct GroupForwarder::Reading {
 
 GroupForwarder::GroupForwarder(SidecarFiles files, std::string origin, IdentityFlags identity, RecordSink sink)
     : files_(std::move(files)),
-      origin_(std::move(origin)),
+      job_(JobFolder::Of(files_.base)),
+      origin_(job_.exists() ? job_.origin() : std::move(origin)),
       identity_(std::move(identity)),
       sink_(std::move(sink)),
       reading_(std::make_shared<Reading>(files_, origin_, sink_)) {}
 
 ForwardCounts GroupForwarder::counts() const {
   ForwardCounts counts = reading_->counts;
-  counts.rows = reading_->attempts.rows();
-  counts.attempts = reading_->attempts.attempts();
+  counts.rows = reading_->attempts.rows() + reading_->measurement_log.rows();
+  counts.attempts = reading_->attempts.attempts() + reading_->measurement_log.attempts();
   counts.waiting_rows = reading_->waiting_rows.size();
   counts += replaced_counts_;
   return counts;
@@ -94,6 +112,18 @@ absl::Status GroupForwarder::Replaced() {
 absl::Status GroupForwarder::Advance() { return ReadAll(Pass::kMoreMayCome); }
 
 absl::Status GroupForwarder::Finish() { return ReadAll(Pass::kComplete); }
+
+std::map<std::string, uint64_t> GroupForwarder::bytes_read() const {
+  std::map<std::string, uint64_t> bytes;
+  const auto add = [&bytes](const GrowingFile& file, size_t pending) {
+    if (file.offset() > 0) bytes[file.name()] = file.offset() - std::min<uint64_t>(pending, file.offset());
+  };
+  for (const CsvFile* file : {&reading_->csv, &reading_->sources}) add(file->file, file->csv.pending_bytes());
+  for (const RecordFile* file : {&reading_->meta, &reading_->ir, &reading_->wrapper_ir, &reading_->measurements}) {
+    add(file->file, file->lines.pending_bytes());
+  }
+  return bytes;
+}
 
 std::string GroupForwarder::refusal() const {
   if (reading_->waiting_rows.empty()) return "";
@@ -113,6 +143,8 @@ absl::Status GroupForwarder::ReadAll(Pass pass) {
     if (status.ok()) status = ReadRows(pass);
     if (status.ok()) status = ReadSources(pass);
     if (status.ok()) status = reading_->attempts.Settle();
+    if (status.ok()) status = ReadMeasurements(pass);
+    if (status.ok()) status = ReadKernelTuner(pass);
     if (status.code() != absl::StatusCode::kAborted) return status;
     reading_ = std::make_shared<Reading>(files_, origin_, sink_);
   }
@@ -244,6 +276,53 @@ absl::Status GroupForwarder::ReadSources(Pass pass) {
     RETURN_IF_ERROR(Reject(v1::Reject::REASON_UNREADABLE, sources.file, item.line, raw, error));
   }
   return absl::OkStatus();
+}
+
+absl::Status GroupForwarder::ReadMeasurements(Pass pass) {
+  // Looked up before the file is read to its end.
+  const bool has_ended = pass == Pass::kComplete && job_.has_ended();
+  RETURN_IF_ERROR(ReadRecords(&reading_->measurements, pass, &GroupForwarder::TakeMeasurementsLine));
+  return has_ended ? reading_->measurement_log.AbandonOpen() : absl::OkStatus();
+}
+
+absl::Status GroupForwarder::ReadKernelTuner(Pass pass) {
+  // The end of the file is rewritten when a search continues, so it is read completely.
+  GrowingFile& file = reading_->kernel_tuner;
+  std::string text;
+  std::string bytes;
+  file.Restart();
+  do {
+    RETURN_IF_ERROR(file.Read(&bytes).status());
+    text += bytes;
+  } while (!bytes.empty() && text.size() < kMaxKernelTunerBytes);
+  if (text.size() == reading_->kernel_tuner_bytes || !record::sidecar::LooksLikeKernelTunerFile(text)) {
+    return absl::OkStatus();
+  }
+  const absl::StatusOr<record::sidecar::KernelTunerFile> read = record::sidecar::ParseKernelTunerFile(text);
+  // A file that is being written is read again when it has grown.
+  if (!read.ok() && pass == Pass::kMoreMayCome) return absl::OkStatus();
+  reading_->kernel_tuner_bytes = text.size();
+  reading_->counts.bytes += text.size();
+  if (!read.ok()) return Reject(ToRejectReason(read.status()), file, 1, text, std::string(read.status().message()));
+  return TakeKernelTuner(LinesOfKernelTuner(
+      *read,
+      {.name = std::filesystem::path(files_.base).filename().string(), .origin = origin_, .identity = identity_}));
+}
+
+absl::Status GroupForwarder::TakeKernelTuner(const std::vector<record::sidecar::MeasurementsLine>& lines) {
+  if (lines.empty()) return absl::OkStatus();
+  const std::string& attempt_id = std::get<record::sidecar::AttemptLine>(lines.front()).attempt.attempt_id();
+  if (attempt_id != reading_->kernel_tuner_attempt) reading_->kernel_tuner_lines = 0;
+  reading_->kernel_tuner_attempt = attempt_id;
+  for (size_t at = reading_->kernel_tuner_lines; at < lines.size(); ++at) {
+    RETURN_IF_ERROR(reading_->measurement_log.Add(lines[at]));
+  }
+  reading_->kernel_tuner_lines = std::max(reading_->kernel_tuner_lines, lines.size());
+  return absl::OkStatus();
+}
+
+absl::Status GroupForwarder::TakeMeasurementsLine(const record::Json& record) {
+  return reading_->measurement_log.Add(record);
 }
 
 absl::Status GroupForwarder::TakeMeta(const record::Json& record) {

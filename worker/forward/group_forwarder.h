@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,8 +11,10 @@
 
 #include "absl/status/status.h"
 #include "proto/record/sidecar/csv_parser.h"
+#include "proto/record/sidecar/measurement_line.h"
 #include "worker/forward/attempt_log.h"
 #include "worker/forward/growing_file.h"
+#include "worker/forward/job_folder.h"
 #include "worker/forward/record_lines.h"
 #include "worker/forward/run_identity.h"
 #include "worker/forward/sidecar_files.h"
@@ -32,7 +35,8 @@ struct ForwardCounts {
 
 // Reads the sidecars of one base path, also as they grow, and passes their contents to the sink as records. Reading the
 // same content again, in this process or another, yields records that change nothing at the collector. If a file was
-// replaced, the forwarder reads the complete group again from the start. Not thread-safe.
+// replaced, the forwarder reads the complete group again from the start. A group in a job folder has the origin of its
+// writer instead of `origin`. Not thread-safe.
 class GroupForwarder {
  public:
   GroupForwarder(SidecarFiles files, std::string origin, IdentityFlags identity, RecordSink sink);
@@ -44,6 +48,8 @@ class GroupForwarder {
   absl::Status Finish();
 
   const SidecarFiles& files() const { return files_; }
+  // Returns the number of bytes of each file's complete lines that were read, by the file's name.
+  std::map<std::string, uint64_t> bytes_read() const;
   ForwardCounts counts() const;
   // Returns a message about the rows that are not emitted because their run is unknown, with the remedy. Empty: there
   // are none.
@@ -72,11 +78,15 @@ class GroupForwarder {
   absl::Status ReadSingleRecord(Pass pass);
   absl::Status ReadRows(Pass pass);
   absl::Status ReadSources(Pass pass);
+  absl::Status ReadMeasurements(Pass pass);
+  absl::Status ReadKernelTuner(Pass pass);
 
   absl::Status TakeMeta(const record::Json& record);
   absl::Status TakeIr(const record::Json& record);
   absl::Status TakeWrapperIr(const record::Json& record);
   absl::Status TakeGraph(v1::IrGraph graph);
+  absl::Status TakeKernelTuner(const std::vector<record::sidecar::MeasurementsLine>& lines);
+  absl::Status TakeMeasurementsLine(const record::Json& record);
   absl::Status TakeRow(record::sidecar::Dialect dialect, record::sidecar::Row row);
   absl::Status TakeWaitingRows();
 
@@ -84,6 +94,7 @@ class GroupForwarder {
                       std::string_view message);
 
   SidecarFiles files_;
+  JobFolder job_;  // the folder of the files, which may be no job folder
   std::string origin_;
   IdentityFlags identity_;
   RecordSink sink_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -30,6 +31,9 @@ class RecordLines {
   void Feed(std::string_view bytes, std::vector<Item>* items);
   // Ends the file: also parses a last line without its end.
   void Finish(std::vector<Item>* items);
+
+  // Returns the number of bytes in the incomplete last line.
+  size_t pending_bytes() const { return pending_.size(); }
 
  private:
   void ReadLine(std::string_view line, std::vector<Item>* items);

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <string_view>
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
+#include "proto/record/sidecar/kernel_tuner_file.h"
 
 namespace telemetry::worker::forward {
 namespace {
@@ -14,16 +16,32 @@ namespace {
 namespace fs = std::filesystem;
 
 // Longer suffixes come first, because ".sources.csv" also ends in ".csv".
-constexpr std::string_view kSuffixes[] = {".sources.csv", ".meta.jsonl",    ".meta.json",
-                                          ".ir.jsonl",    ".wrapper.jsonl", ".csv"};
+constexpr std::string_view kSuffixes[] = {".sources.csv",   ".meta.jsonl",         ".meta.json", ".ir.jsonl",
+                                          ".wrapper.jsonl", ".measurements.jsonl", ".csv",       ".json"};
+
+// Bytes of a .json file that tell whether Kernel Tuner wrote it.
+constexpr size_t kBeginningBytes = size_t{64} << 10;
+
+bool IsKernelTunerFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string beginning(kBeginningBytes, '\0');
+  file.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
+  beginning.resize(static_cast<size_t>(file.gcount()));
+  return record::sidecar::LooksLikeKernelTunerFile(beginning);
+}
+
+// Returns true for a file whose name alone does not show that it is a sidecar, and whose content shows that it is none.
+bool IsOtherJson(const std::string& path) {
+  return path.ends_with(".json") && !path.ends_with(".meta.json") && !IsKernelTunerFile(path);
+}
 
 bool AnyExists(const SidecarFiles& files) {
   std::error_code ignored;
-  for (const std::string& path :
-       {files.csv(), files.sources(), files.meta_lines(), files.meta(), files.ir_lines(), files.wrapper_lines()}) {
+  for (const std::string& path : {files.csv(), files.sources(), files.meta_lines(), files.meta(), files.ir_lines(),
+                                  files.wrapper_lines(), files.measurement_lines()}) {
     if (fs::exists(path, ignored)) return true;
   }
-  return false;
+  return IsKernelTunerFile(files.kernel_tuner());
 }
 
 // Finds the groups below a folder. Folders may disappear during the search, so only an existing folder that cannot be
@@ -34,7 +52,8 @@ void FindBelow(const fs::path& folder, std::set<std::string>* bases, std::vector
     std::error_code gone;
     if (entry->is_directory(gone) && !entry->is_symlink(gone)) {
       FindBelow(entry->path(), bases, problems);
-    } else if (SidecarFiles group = GroupOfSidecar(entry->path().string()); !group.base.empty()) {
+    } else if (SidecarFiles group = GroupOfSidecar(entry->path().string());
+               !group.base.empty() && !IsOtherJson(entry->path().string())) {
       bases->insert(std::move(group.base));
     }
   }

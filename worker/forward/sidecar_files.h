@@ -15,11 +15,14 @@ struct SidecarFiles {
   std::string meta() const { return base + ".meta.json"; }
   std::string ir_lines() const { return base + ".ir.jsonl"; }
   std::string wrapper_lines() const { return base + ".wrapper.jsonl"; }
+  std::string kernel_tuner() const { return base + ".json"; }
+  std::string measurement_lines() const { return base + ".measurements.jsonl"; }
 
   bool operator==(const SidecarFiles& other) const = default;
 };
 
-// Returns the group of a sidecar's path, or a group with an empty base if the name is not that of a sidecar.
+// Returns the group of a sidecar's path, or a group with an empty base if the name is not that of a sidecar. The name
+// of a Kernel Tuner file is that of any .json file; FindSidecars() looks into the file.
 SidecarFiles GroupOfSidecar(const std::string& path);
 
 // Returns the groups that a PATH of the command line denotes, each once, ordered by name:

@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 
+#include "absl/strings/str_cat.h"
 #include "proto/record/ids.h"
 #include "proto/record/json.h"
+#include "proto/record/tuner_run.h"
 
 namespace telemetry::record {
 namespace {
@@ -71,6 +74,46 @@ TEST(Identity, WhatCannotBeRecomputedIsNeitherTrueNorFalse) {
   v1::Run unusual_signature = Pr2750Run();
   unusual_signature.clear_settings_signature();
   EXPECT_EQ(CheckRunId(unusual_signature).verdict, IdentityCheck::kUnknown);
+}
+
+v1::Run TunerRunOf(std::string_view tuner) {
+  v1::Run run = Described();
+  run.set_kernel_name("softmax");
+  run.set_settings_json(R"({"key": {"n": 4}})");
+  run.set_extra_json(absl::StrCat(R"({"tuner": ")", std::string(tuner), R"("})"));
+  run.set_run_id(RunIdOfTuner({.tuner = tuner,
+                               .kernel_name = run.kernel_name(),
+                               .kernel_source = run.kernel_source(),
+                               .settings = *ParseJson(run.settings_json()),
+                               .input_shapes = run.input_shapes(),
+                               .dtypes = run.dtypes(),
+                               .hardware = run.hardware()}));
+  return run;
+}
+
+TEST(Identity, TheRunOfAnotherTunerIsHeldAgainstItsOwnFormula) {
+  const v1::Run run = TunerRunOf("triton");
+  EXPECT_EQ(CheckRunId(run).verdict, IdentityCheck::kTrue);
+  EXPECT_NE(run.run_id(), TunerRunOf("kernel_tuner").run_id());
+  v1::Run reordered = run;
+  reordered.set_settings_json(R"({ "key":{"n":4}})");
+  EXPECT_EQ(CheckRunId(reordered).verdict, IdentityCheck::kTrue);
+  for (const char* field : {"kernel_name", "kernel_source", "input_shapes", "dtypes", "hardware"}) {
+    v1::Run other = run;
+    other.GetReflection()->SetString(&other, other.GetDescriptor()->FindFieldByName(field), "forged");
+    EXPECT_EQ(CheckRunId(other).verdict, IdentityCheck::kFalse) << field;
+  }
+  v1::Run claimed = HelionRun();
+  claimed.set_kernel_name("softmax");
+  claimed.set_extra_json(R"({"tuner": "triton"})");
+  EXPECT_EQ(CheckRunId(claimed).verdict, IdentityCheck::kFalse);
+  v1::Run incomplete = run;
+  incomplete.clear_settings_json();
+  EXPECT_EQ(CheckRunId(incomplete).verdict, IdentityCheck::kUnknown);
+}
+
+TEST(Identity, TheRunIdOfATunerIsThatOfTheDocumentation) {
+  EXPECT_EQ(TunerRunOf("triton").run_id(), "2c169841a8d5305d44e39a23eda27791e6118fd7b8978000652ad54764fca22e");
 }
 
 TEST(Identity, AConfigIdIsHeldAgainstItsText) {

@@ -26,6 +26,7 @@ class ModelDataset {
   std::map<std::string, v1::Attempt> attempts;
   std::map<RowKey, std::string> rows;  // serialised Measurement
   std::map<RowKey, std::string> source_hashes;
+  std::map<RowKey, std::string> details;  // serialised MeasurementDetail
   std::map<std::string, v1::Run> runs;
   std::map<uint64_t, std::string> configs;
   std::map<std::pair<std::string, uint64_t>, v1::RunConfig> run_configs;
@@ -61,7 +62,9 @@ class ModelDataset {
             record.source_hash().source_hash();
         break;
       case v1::Record::kMeasurementDetail:
-        return absl::InternalError("sidecars have no details");
+        details[{record.measurement_detail().attempt_id(), record.measurement_detail().seq()}] =
+            record.measurement_detail().SerializeAsString();
+        break;
       case v1::Record::kIrGraph:
         graphs[record.ir_graph().run_id()] = record.ir_graph().SerializeAsString();
         break;
