@@ -152,3 +152,10 @@ def _link(base: Path, folder: Path) -> None:
 
 
 adapter = HelionAdapter()
+
+
+def __getattr__(name: str) -> Any:
+    """Returns RemoteCache of helion_cache, for HELION_REMOTE_CACHE_BACKEND. Its base class needs Helion."""
+    if name == "RemoteCache":
+        return importlib.import_module("autotune_telemetry.helion_cache").RemoteCache
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
