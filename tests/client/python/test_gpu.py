@@ -1,0 +1,300 @@
+"""Tests the launcher with the real tuners on a GPU: the dataset's rows are compared with what the tuners printed or wrote.
+
+The tests need torch with CUDA, and those of Helion need Helion from 1.5 on. They are skipped elsewhere. `pytest -s` shows the
+numbers.
+"""
+
+from __future__ import annotations
+
+import csv
+import importlib.metadata
+import importlib.util
+import io
+import json
+import math
+import os
+import pathlib
+import re
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from collections import Counter
+
+import pytest
+from conftest import BIN, PACKAGE
+from pipeline import Pipeline
+
+TIMEOUT_S = 300
+PAIRS = int(os.environ.get("TELEMETRY_TEST_PAIRS", "1"))
+
+
+def _version(package: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(number) for number in re.findall(r"\d+", importlib.metadata.version(package))[:2])
+    except importlib.metadata.PackageNotFoundError:
+        return (0,)
+
+
+def _has_gpu() -> bool:
+    if importlib.util.find_spec("torch") is None:
+        return False
+    import torch
+
+    return bool(torch.cuda.is_available())
+
+
+pytestmark = pytest.mark.skipif(not _has_gpu(), reason="no torch with a GPU")
+needs_helion = pytest.mark.skipif(_version("helion") < (1, 5), reason="no Helion from 1.5 on")
+
+TRITON = """
+import json, sys, time
+import torch, triton, triton.language as tl
+
+configs = [triton.Config({"BLOCK": block}, num_warps=warps) for block in (256, 512, 1024, 2048, 4096, 8192)
+           for warps in (1, 2, 4, 8)]
+
+@triton.autotune(configs=configs, key=["n"])
+@triton.jit
+def scale(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    tl.static_assert(BLOCK <= 4096, "the block is too large")
+    index = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y_ptr + index, 2 * tl.load(x_ptr + index, mask=index < n), mask=index < n)
+
+x = torch.randn(1 << 22, device="cuda")
+y = torch.empty_like(x)
+begin = time.perf_counter()
+scale[lambda meta: (triton.cdiv(x.numel(), meta["BLOCK"]),)](x, y, x.numel())
+torch.cuda.synchronize()
+print("seconds", time.perf_counter() - begin, file=sys.stderr)
+print(json.dumps([[config.all_kwargs(), times] for config, times in scale.configs_timings.items()]))
+"""
+
+# torch 2.11 does not have the name IntelGPUError, which Helion 1.5.1 imports.
+HELION = """
+import os, sys, time
+import torch
+import torch._inductor.runtime.triton_compat as compat
+if not hasattr(compat, "IntelGPUError"):
+    compat.IntelGPUError = type("IntelGPUError", (Exception,), {})
+import helion, helion.language as hl
+
+@helion.kernel(static_shapes=True)
+def scaled_sum(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    out = torch.empty_like(x)
+    for tile in hl.tile(x.size()):
+        out[tile] = x[tile] * 2 + y[tile]
+    return out
+
+x = torch.randn(2048, 2048, device="cuda")
+begin = time.perf_counter()
+scaled_sum(x, x)
+torch.cuda.synchronize()
+print("seconds", time.perf_counter() - begin, file=sys.stderr)
+"""
+HELION_QUICK = {
+    "HELION_AUTOTUNE_EFFORT": "quick",
+    "HELION_AUTOTUNE_MAX_GENERATIONS": "1",
+    "HELION_AUTOTUNE_RANDOM_SEED": "7",
+    "HELION_AUTOTUNE_PROGRESS_BAR": "0",
+}
+
+INDUCTOR = """
+import torch, torch._inductor.config as config
+config.force_disable_caches = True
+a = torch.randn(1024, 1024, device="cuda", dtype=torch.float16)
+
+@torch.compile(mode="max-autotune-no-cudagraphs")
+def product(a, b):
+    return a @ b
+
+@torch.compile(mode="max-autotune-no-cudagraphs")
+def total(a):
+    return (a.float() * 2).sum(dim=1)
+
+product(a, a.t().contiguous())
+total(a)
+torch.cuda.synchronize()
+"""
+
+
+class Gpu:
+    """Runs scripts under the launcher, with a state folder and caches of their own."""
+
+    def __init__(self, folder: pathlib.Path, collector: str) -> None:
+        self.folder = folder
+        self.collector = collector
+        self.runs = 0
+
+    def environment(self, **more: str) -> dict[str, str]:
+        """Returns the environment of a script whose tuners have empty caches."""
+        self.runs += 1
+        caches = self.folder / f"caches {self.runs}"
+        own = {
+            "AUTOTUNE_TELEMETRY_COLLECTOR": self.collector,
+            "AUTOTUNE_TELEMETRY_STATE_DIR": str(self.folder / "state"),
+            "AUTOTUNE_TELEMETRY_WORKER": str(BIN / "telemetry-worker"),
+            "AUTOTUNE_TELEMETRY_EXIT_TIMEOUT": "30",
+            "AUTOTUNE_TELEMETRY_FORWARDER_IDLE": "3",
+            "HELION_CACHE_DIR": str(caches / "helion"),
+            "TRITON_CACHE_DIR": str(caches / "triton"),
+            "TORCHINDUCTOR_CACHE_DIR": str(caches / "inductor"),
+            "PYTHONPATH": ":".join([str(PACKAGE), os.environ.get("PYTHONPATH", "")]),
+        }
+        return {**os.environ, **own, **more}
+
+    def command(self, script: str, hooked: bool = True) -> list[str]:
+        """Returns the command that runs a script."""
+        path = self.folder / f"script {self.runs}.py"
+        path.write_text(script)
+        return [sys.executable, *(["-m", "autotune_telemetry", "run"] if hooked else []), str(path)]
+
+    def run(self, script: str, hooked: bool = True, **more: str) -> subprocess.CompletedProcess[str]:
+        """Runs a script to its end."""
+        environment = self.environment(**more)
+        command = self.command(script, hooked)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done
+
+
+@pytest.fixture
+def pipeline(tmp_path: pathlib.Path) -> Pipeline:
+    return Pipeline(tmp_path / "pipeline")
+
+
+def _rows(pipeline: Pipeline) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(pipeline.export("keyed")[".csv"].decode(), newline="")))
+
+
+def _seconds(done: subprocess.CompletedProcess[str]) -> float:
+    found = re.search(r"^seconds (\S+)$", done.stderr, re.MULTILINE)
+    assert found is not None, done.stderr
+    return float(found[1])
+
+
+def test_triton_rows_are_those_that_triton_measured(tmp_path: pathlib.Path, pipeline: Pipeline) -> None:
+    with pipeline.serving():
+        done = Gpu(tmp_path, pipeline.address).run(TRITON)
+        rows = _rows(pipeline)
+    printed = {json.dumps(config, sort_keys=True): times for config, times in json.loads(done.stdout)}
+    assert len(printed) == 24
+    stored = {json.dumps(json.loads(row["config"]), sort_keys=True): row for row in rows}
+    assert stored.keys() == printed.keys()
+    for config, times in printed.items():
+        if math.isfinite(times[0]):
+            assert (stored[config]["status"], float(stored[config]["perf_ms"])) == ("ok", times[0]), config
+        else:
+            assert stored[config]["status"] == "error", config
+    failures = [row for row in rows if row["status"] == "error"]
+    assert {json.loads(row["config"])["BLOCK"] for row in failures} == {8192}
+    print(f"triton: {len(rows)} rows, {len(failures)} failures")
+
+
+def test_inductor_rows_are_those_that_inductor_prints(tmp_path: pathlib.Path, pipeline: Pipeline) -> None:
+    with pipeline.serving():
+        done = Gpu(tmp_path, pipeline.address).run(INDUCTOR)
+        rows = _rows(pipeline)
+        runs = [json.loads(line) for line in pipeline.export("keyed")[".runs.jsonl"].splitlines()]
+    printed = re.findall(r"^\s*(?:triton_)?\w+(?:_\d+)? (\d+\.\d+) ms +\d+\.\d+%", done.stderr, re.MULTILINE)
+    assert printed, done.stderr
+    stored = Counter(f"{float(row['perf_ms']):.4f}" for row in rows if row["status"] == "ok")
+    missing = Counter(f"{float(time):.4f}" for time in printed) - stored
+    assert not missing, f"{missing} of {printed}, stored {stored}"
+    names = {run["kernel_name"] for run in runs}
+    assert "mm" in names, names
+    assert any("red" in name or "per" in name for name in names), names
+    print(f"inductor: {len(rows)} rows, {len(printed)} of them printed; runs {sorted(names)}")
+
+
+@needs_helion
+def test_helion_rows_records_and_traces_are_those_that_helion_wrote(tmp_path: pathlib.Path, pipeline: Pipeline) -> None:
+    base = tmp_path / "own" / "log"
+    base.parent.mkdir()
+    with pipeline.serving():
+        Gpu(tmp_path, pipeline.address).run(HELION, HELION_AUTOTUNE_LOG=str(base), **HELION_QUICK)
+        files = pipeline.export("helion")
+    assert files[".csv"] == base.with_suffix(".csv").read_bytes()
+    assert files[".meta.jsonl"] == base.with_suffix(".meta.jsonl").read_bytes()
+    traced = base.with_suffix(".trace.jsonl").read_bytes()
+    assert files[".trace.jsonl"] == traced
+    print(f"helion: {len(files['.csv'].splitlines()) - 1} rows, {traced.count(bytes([10]))} lines of trace")
+
+
+@needs_helion
+def test_two_helion_processes_that_write_one_log(tmp_path: pathlib.Path, pipeline: Pipeline) -> None:
+    base = tmp_path / "own" / "log"
+    base.parent.mkdir()
+    gpu = Gpu(tmp_path, pipeline.address)
+    with pipeline.serving():
+        processes = []
+        for seed in ("1", "2"):
+            more = {**HELION_QUICK, "HELION_AUTOTUNE_RANDOM_SEED": seed, "HELION_AUTOTUNE_LOG": str(base)}
+            environment = gpu.environment(**more)
+            processes.append(subprocess.Popen(gpu.command(HELION), env=environment, stderr=subprocess.DEVNULL))
+        assert [process.wait(TIMEOUT_S) for process in processes] == [0, 0]
+        files = pipeline.export("helion")
+    header, *written = base.with_suffix(".csv").read_text().splitlines()
+    written = [line for line in written if line != header]
+    assert sorted(files[".csv"].decode().splitlines()[1:]) == sorted(written)
+    assert sorted(files[".trace.jsonl"].splitlines()) == sorted(base.with_suffix(".trace.jsonl").read_bytes().splitlines())
+    print(f"two helion processes: {len(written)} rows")
+
+
+@needs_helion
+def test_a_killed_helion_loses_at_most_a_line(tmp_path: pathlib.Path, pipeline: Pipeline) -> None:
+    base = tmp_path / "own" / "log"
+    base.parent.mkdir()
+    gpu = Gpu(tmp_path, pipeline.address)
+    with pipeline.serving():
+        environment = gpu.environment(HELION_AUTOTUNE_LOG=str(base), **HELION_QUICK)
+        process = subprocess.Popen(gpu.command(HELION), env=environment, stderr=subprocess.DEVNULL, start_new_session=True)
+        until = time.monotonic() + TIMEOUT_S
+        while not base.with_suffix(".csv").exists() or base.with_suffix(".csv").read_bytes().count(b"\n") < 12:
+            assert process.poll() is None and time.monotonic() < until
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        written = base.with_suffix(".csv").read_bytes().replace(b"\r\n", b"\n").split(b"\n")
+        # A later job delivers what the killed one left.
+        gpu.run("import autotune_telemetry as at\nprint(at.flush(60))")
+        gpu.run(TRITON)
+        files = pipeline.export("helion")
+    complete = [line for line in written[1:-1] if line]
+    stored = files[".csv"].replace(b"\r\n", b"\n").splitlines()
+    missing = [line for line in complete if line not in stored]
+    assert not missing, f"{missing} of {len(complete)}"
+    print(f"killed helion: {len(complete)} complete rows written, all stored")
+
+
+@needs_helion
+def test_a_second_process_takes_its_config_from_the_collector(tmp_path: pathlib.Path, pipeline: Pipeline) -> None:
+    cache = {
+        "HELION_REMOTE_CACHE_BACKEND": "autotune_telemetry.helion.RemoteCache",
+        "HELION_AUTOTUNE_CACHE": "RemoteAutotuneCache",
+    }
+    with pipeline.serving():
+        gpu = Gpu(tmp_path, pipeline.address)
+        first = _seconds(gpu.run(HELION, **HELION_QUICK, **cache))
+        second = _seconds(gpu.run(HELION, **HELION_QUICK, **cache))
+    print(f"shared cache: tuning took {first:.1f} s, and {second:.1f} s in a second process without a local cache")
+    assert second < first / 2
+
+
+@pytest.mark.parametrize("tuner", ["triton", pytest.param("helion", marks=needs_helion)])
+@pytest.mark.parametrize("is_up", [True, False], ids=["up", "down"])
+def test_overhead(tmp_path: pathlib.Path, pipeline: Pipeline, tuner: str, is_up: bool) -> None:
+    script, more = (TRITON, {}) if tuner == "triton" else (HELION, HELION_QUICK)
+    ratios = []
+    with pipeline.serving():
+        gpu = Gpu(tmp_path, pipeline.address if is_up else "127.0.0.1:1")
+        for pair in range(PAIRS):
+            seconds = {}
+            for hooked in (True, False) if pair % 2 == 0 else (False, True):
+                quick_end = {"AUTOTUNE_TELEMETRY_EXIT_TIMEOUT": "0"}
+                seconds[hooked] = _seconds(gpu.run(script, hooked, **more, **quick_end))
+            ratios.append(seconds[True] / seconds[False])
+            print(f"{tuner} {'up' if is_up else 'down'}: {seconds[True]:.3f} s with hooks, {seconds[False]:.3f} s without")
+    print(f"{tuner}, collector {'up' if is_up else 'down'}: median ratio {statistics.median(ratios):.4f}")
+    assert statistics.median(ratios) < (1.01 if PAIRS >= 5 else 1.5)
