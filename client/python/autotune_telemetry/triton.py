@@ -38,7 +38,7 @@ class _Search:
         self.autotuner = autotuner
         self.arguments = arguments
         self.named = named
-        self.known = len(autotuner.cache)  # this code runs for each launch
+        self.known = len(autotuner.cache)  # not a copy: this code runs for each launch
         self.attempt: Attempt | None = None
 
 
