@@ -23,6 +23,7 @@ import time
 from collections import Counter
 
 import pytest
+
 from conftest import BIN, PACKAGE
 from pipeline import Pipeline
 
