@@ -221,7 +221,8 @@ class JobClock {
   absl::Duration NextWait(bool pending) const {
     if (!options_.jobs.has_value()) return options_.rescan_interval;
     // No event reports an acknowledgement, nor that a process released its lock.
-    if (pending || absl::Now() - changed_ < kSettling) return std::min(kPoll, options_.rescan_interval);
+    if (absl::Now() - changed_ < kSettling) return std::min(kPoll, options_.rescan_interval);
+    if (pending) return std::min(kSlowPoll, options_.rescan_interval);  // the collector may be down for long
     return std::min(options_.rescan_interval, options_.jobs->idle_limit);
   }
 
@@ -239,6 +240,7 @@ class JobClock {
 
  private:
   static constexpr absl::Duration kPoll = absl::Milliseconds(30);
+  static constexpr absl::Duration kSlowPoll = absl::Milliseconds(250);
   static constexpr absl::Duration kSettling = absl::Seconds(1);
 
   const ForwardOptions& options_;
