@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -89,12 +91,14 @@ def pipeline(tmp_path: pathlib.Path) -> Pipeline:
 
 @pytest.fixture
 def delivered_jobs(tmp_path: pathlib.Path) -> Iterator[Jobs]:
-    """Jobs with the built telemetry-worker. The forwarder is ended with the test."""
+    """Jobs with the built telemetry-worker. The forwarder is ended with the test, also one that is only starting."""
     jobs = Jobs(tmp_path, str(BIN / "telemetry-worker"))
     yield jobs
-    lock = jobs.state / "forward/lock"
-    if lock.exists():
-        subprocess.run(["flock", "--timeout", "0.01", str(lock), "true"], check=False)
-        pid = lock.read_text().strip()
-        if pid:
-            subprocess.run(["kill", pid], check=False, stderr=subprocess.DEVNULL)
+    until = time.monotonic() + 2
+    while True:
+        found = subprocess.run(["pgrep", "-f", f"state-dir={jobs.state}/forward"], capture_output=True, text=True)
+        for pid in found.stdout.split():
+            os.kill(int(pid), signal.SIGKILL)
+        if found.stdout or not any(jobs.state.glob("jobs/*/")) or time.monotonic() > until:
+            break
+        time.sleep(0.02)
