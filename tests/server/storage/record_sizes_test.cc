@@ -29,7 +29,12 @@ struct SizeCase {
 class RecordSizesTest : public ::testing::TestWithParam<SizeCase> {};
 
 RecordSizes SmallSizes() {
-  return {.source_bytes = 100, .ir_graph_bytes = 100, .config_bytes = 100, .json_bytes = 100, .failure_bytes = 100};
+  return {.source_bytes = 100,
+          .ir_graph_bytes = 100,
+          .config_bytes = 100,
+          .json_bytes = 100,
+          .failure_bytes = 100,
+          .event_bytes = 100};
 }
 
 TEST_P(RecordSizesTest, WhatIsLargerIsRefusedAndTheFlagNamed) {
@@ -75,6 +80,8 @@ std::vector<SizeCase> SizeCases() {
            [](v1::Record& record, std::string text) {
              record.mutable_measurement()->mutable_failure()->set_message(text.substr(2));
            }),
+      Case("--max-event-bytes", "the event's text",
+           [](v1::Record& record, std::string text) { record.mutable_attempt_event()->set_text(text); }),
       Case(json, "record_keys_json",
            [](v1::Record& record, std::string text) { record.mutable_run_config()->set_record_keys_json(text); }),
   };
@@ -206,7 +213,8 @@ TEST(RecordSizes, EveryFieldOfEveryRecordHasALimit) {
                                        "run_config.sample_id",
                                        "measurement.attempt_id",
                                        "source_hash.attempt_id",
-                                       "measurement_detail.attempt_id"};
+                                       "measurement_detail.attempt_id",
+                                       "attempt_event.attempt_id"};
   const std::set<std::string> unlimited = {"reject.raw"};
   std::vector<Path> paths;
   AddPaths(*v1::Record::descriptor(), {}, paths);
