@@ -120,7 +120,8 @@ bool Summarise(const forward::ForwardResult& result, const client::ProducerStats
   const RowFates rows = CountRowFates(counts, sent, delivered);
   const bool complete = delivered && result.problems.empty() && rows.refused + counts.rejects == 0;
   std::cout << "read " << Counted(rows.read, "row") << " of " << Counted(counts.attempts, "attempt") << ", "
-            << Counted(counts.records, "run record") << " and " << Counted(counts.graphs, "IR graph") << " from "
+            << Counted(counts.records, "run record") << " and " << Counted(counts.graphs, "IR graph")
+            << (counts.events > 0 ? absl::StrCat(" and ", Counted(counts.events, "trace line")) : "") << " from "
             << Counted(result.groups, "base path") << ": " << rows.made << " new, " << rows.known << " already known, "
             << rows.refused << " refused, " << counts.rejects << " unreadable"
             << (rows.untold > 0 ? absl::StrCat(", ", rows.untold, " stored, new or already known") : "") << "; "

@@ -17,8 +17,8 @@ DECLARE
   key text;
 BEGIN
   FOR parent, key IN VALUES ('measurements', 'run, attempt, seq'), ('source_hashes', 'run, attempt, seq'),
-                            ('measurement_details', 'run, attempt, seq'), ('ir_nodes', 'run, ir_graph, ordinal'),
-                            ('ir_edges', 'run, ir_graph, ordinal') LOOP
+                            ('measurement_details', 'run, attempt, seq'), ('attempt_events', 'run, attempt, seq'),
+                            ('ir_nodes', 'run, ir_graph, ordinal'), ('ir_edges', 'run, ir_graph, ordinal') LOOP
     -- A partitioned index cannot include foreign partitions. Each partition has its own primary key instead, which
     -- finds its rows and keeps them unique.
     EXECUTE format('ALTER TABLE %I DROP CONSTRAINT %I', parent, parent || '_pkey');

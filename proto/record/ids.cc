@@ -73,6 +73,10 @@ std::string RunIdHelion(std::string_view kernel_source, const Json& settings, st
   return HashOfParts({kernel_source, HelionSignature(settings), input_shapes, dtypes, hardware});
 }
 
+std::string UnknownRunId(std::string_view attempt_id) {
+  return HashOfParts({"autotune-telemetry unknown run 1", attempt_id});
+}
+
 std::string Decorator(std::string_view config_text, std::string_view settings_signature) {
   return Cat(kDecoratorHead, config_text, ", ", settings_signature, ")");
 }

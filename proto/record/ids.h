@@ -43,6 +43,10 @@ std::string RunIdPr2750(std::string_view kernel_id, std::string_view input_shape
 std::string RunIdHelion(std::string_view kernel_source, const Json& settings, std::string_view input_shapes,
                         std::string_view dtypes, std::string_view hardware);
 
+// Returns the stand-in for the run of an attempt whose run is not known: the SHA-256 of "autotune-telemetry unknown run
+// 1", a NUL and the attempt_id, as 64 digits.
+std::string UnknownRunId(std::string_view attempt_id);
+
 // Returns "@helion.kernel(config=helion.<config_text>, <settings_signature>)".
 std::string Decorator(std::string_view config_text, std::string_view settings_signature);
 

@@ -60,6 +60,7 @@ void AddAll(cli::Flags& flags, call::Limits& limits) {
   number("max-config-bytes", limits.record.config_bytes, "Most bytes of a config's text, and of a decorator");
   number("max-json-bytes", limits.record.json_bytes, "Most bytes of a JSON text in a record");
   number("max-failure-bytes", limits.record.failure_bytes, "Most bytes of a failure with its texts");
+  number("max-event-bytes", limits.record.event_bytes, "Most bytes of the text of an attempt's event");
   flags.Seconds("handshake-timeout", limits.handshake_timeout,
                 "Timeout for establishing a connection (TLS and HTTP/2)");
   flags.Seconds("open-timeout", limits.open_timeout, "Timeout for the Open of a stream or the request of a call");

@@ -31,7 +31,7 @@ struct Plan {
   bool has_integer_key;
   int rows_at_once = kShortRows;
 };
-constexpr std::array<Plan, 22> kPlans = {{
+constexpr std::array<Plan, 23> kPlans = {{
     {"dataset", Owner::kNone, "dataset_id", kAtOnce},
     {"senders", Owner::kNone, "sender", kByInteger},
     {"statuses", Owner::kNone, "status", kByInteger},
@@ -50,6 +50,7 @@ constexpr std::array<Plan, 22> kPlans = {{
     {"measurements", Owner::kAttempt, "seq", kByInteger},
     {"source_hashes", Owner::kAttempt, "seq", kByInteger},
     {"measurement_details", Owner::kAttempt, "seq", kByInteger},
+    {"attempt_events", Owner::kAttempt, "seq", kByInteger, kLongRows},
     {"rejects", Owner::kNone, "reject", kByInteger, kLongRows},
     {"cache_senders", Owner::kNone, "cache_sender", kByInteger},
     {"cache_entries", Owner::kNone, "cache_entry", kByInteger, kLongRows},

@@ -24,6 +24,7 @@ absl::StatusOr<std::vector<ExportHash>> HashExport(storage::StoreReader& reader)
       /*with_details=*/true);
   v1::ExportRequest request;
   request.set_details(true);
+  request.set_events(true);
   absl::Status status = reader.Export(request, [&](const v1::ExportItem& item) { return renderer.Add(item); });
   if (status.ok()) status = renderer.Finish();
   if (!status.ok()) return status;

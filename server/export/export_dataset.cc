@@ -47,6 +47,8 @@ absl::StatusOr<render::DatasetCounts> Render(const DatasetSource& source, const 
   v1::ExportRequest request;
   *request.mutable_filter() = options.filter;
   request.set_details(options.details);
+  // Events have no status.
+  request.set_events(options.layout == render::Layout::kHelion && options.filter.status().empty());
   Progress progress(options);
   v1::FilterValues values;
   absl::Status status = source(request, [&](const v1::ExportItem& item) {
@@ -58,7 +60,7 @@ absl::StatusOr<render::DatasetCounts> Render(const DatasetSource& source, const 
   if (!status.ok()) return status;
   if (status = renderer.Finish(); !status.ok()) return status;
   if (status = writer.Finish(); !status.ok()) return status;
-  const bool is_empty = renderer.counts().measurements == 0;
+  const bool is_empty = renderer.counts().measurements == 0 && renderer.counts().trace_lines == 0;
   if (is_empty && !options.allow_empty) return NothingSelected(options.filter, values);
   return renderer.counts();
 }

@@ -24,9 +24,12 @@ namespace {
 
 constexpr char kDescription[] =
     "Writes the dataset of a database file or a running collector as sidecar files:\n"
-    "BASE.csv (rows), BASE.meta.jsonl or BASE.runs.jsonl (runs), by layout BASE.ir.jsonl or BASE.sources.csv,\n"
-    "BASE.attempts.jsonl (attempts), with --details BASE.details.jsonl (samples, resources and failures of rows) and\n"
-    "BASE.snapshot.json (filters, counts, SHA-256 of each file). server/export/DATA.md describes all files.\n"
+    "BASE.csv (rows), BASE.meta.jsonl or BASE.runs.jsonl (runs), by layout BASE.ir.jsonl, BASE.sources.csv or\n"
+    "BASE.trace.jsonl (events), BASE.attempts.jsonl (attempts), with --details BASE.details.jsonl (samples, resources "
+    "and\n"
+    "failures of rows) and BASE.snapshot.json (filters, counts, SHA-256 of each file). server/export/DATA.md "
+    "describes\n"
+    "all files.\n"
     "When all files are on disk, they replace those of an earlier export, and no others. They are renamed one by one:\n"
     "while BASE.incomplete exists, even after a crash, they may be from two exports. Without it, all are from one.\n"
     "A repeated export replaces them and removes BASE.incomplete. Equal datasets yield equal bytes.";

@@ -47,6 +47,7 @@ Json CountsJson(const render::DatasetCounts& counts) {
   Put(&json, "records", CountJson(counts.records));
   Put(&json, "ir_graphs", CountJson(counts.ir_graphs));
   Put(&json, "source_hashes", CountJson(counts.source_hashes));
+  if (counts.trace_lines > 0) Put(&json, "trace_lines", CountJson(counts.trace_lines));
   if (counts.details.has_value()) Put(&json, "details", CountJson(*counts.details));
   return json;
 }

@@ -39,6 +39,7 @@ struct PrunedAttempt {
   std::string kernel_name;
   int64_t first_received_unix_us = 0;
   int64_t rows = 0;
+  bool is_run_unknown = false;  // the run is a stand-in, which is removed with the attempt
 };
 
 // The rows that one transaction removed.

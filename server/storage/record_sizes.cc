@@ -15,6 +15,7 @@ class Sizes {
   void Config(const char* what, uint64_t bytes) { CheckFlag(what, bytes, most_.config_bytes, "--max-config-bytes"); }
   void Json(const char* what, uint64_t bytes) { CheckFlag(what, bytes, most_.json_bytes, "--max-json-bytes"); }
   void Failure(uint64_t bytes) { CheckFlag("failure", bytes, most_.failure_bytes, "--max-failure-bytes"); }
+  void Event(uint64_t bytes) { CheckFlag("the event's text", bytes, most_.event_bytes, "--max-event-bytes"); }
   void Name(const char* what, uint64_t bytes) { Check(what, bytes, "bytes", kMaxNameBytes); }
   void Text(const char* what, uint64_t bytes) { Check(what, bytes, "bytes", kMaxTextBytes); }
   void Count(const char* what, uint64_t count, const char* unit, uint64_t most) { Check(what, count, unit, most); }
@@ -65,6 +66,11 @@ void Check(const v1::Measurement& measurement, Sizes& sizes) {
   if (measurement.has_failure()) sizes.Failure(measurement.failure().ByteSizeLong());
 }
 
+void Check(const v1::AttemptEvent& event, Sizes& sizes) {
+  sizes.Name("name", event.name().size());
+  sizes.Event(event.text().size());
+}
+
 void Check(const v1::IrGraph& graph, Sizes& sizes) {
   const auto parts = static_cast<uint64_t>(graph.nodes_size()) + static_cast<uint64_t>(graph.edges_size());
   sizes.Count("the IR graph", parts, "nodes and edges", kMaxGraphParts);
@@ -106,6 +112,9 @@ MaybeRefusal CheckSizes(const v1::Record& record, const RecordSizes& most) {
       break;
     case v1::Record::kMeasurementDetail:
       sizes.Count("samples_ms", record.measurement_detail().samples_ms_size(), "samples", kMaxSamples);
+      break;
+    case v1::Record::kAttemptEvent:
+      Check(record.attempt_event(), sizes);
       break;
     case v1::Record::kIrGraph:
       Check(record.ir_graph(), sizes);

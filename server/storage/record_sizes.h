@@ -17,13 +17,15 @@ struct RecordSizes {
   uint64_t json_bytes = uint64_t{256} << 10;
   // A failure with all its texts.
   uint64_t failure_bytes = uint64_t{1} << 20;
+  // The text of an event, such as a prompt of a search that asks a model.
+  uint64_t event_bytes = uint64_t{4} << 20;
 };
 
-// Limit of a name: status, origin, dialect, hardware, algorithm, hash, file name.
+// Limit of a name: status, event, origin, dialect, hardware, algorithm, hash, file name.
 inline constexpr uint64_t kMaxNameBytes = uint64_t{4} << 10;
 // Limit of a list or a text for people: input shapes, dtypes, a kernel's name, a message.
 inline constexpr uint64_t kMaxTextBytes = uint64_t{64} << 10;
-// Limit of the number of ids in `supersedes`. The project's own producers send at most 31.
+// Limit of the number of ids in `supersedes`. The project's own producers send at most 32.
 inline constexpr uint64_t kMaxSuperseded = 256;
 // Limit of the number of samples of a measurement.
 inline constexpr uint64_t kMaxSamples = uint64_t{64} << 10;

@@ -186,6 +186,16 @@ void Check(const v1::MeasurementDetail& detail, Checker& check) {
   check.NotNegative(detail.worst_absolute_error(), "worst_absolute_error");
   check.NotNegative(detail.worst_relative_error(), "worst_relative_error");
   check.NotNegative(detail.sm_clock_mhz(), "sm_clock_mhz");
+  check.Finite(detail.exact_perf_ms(), "exact_perf_ms");
+}
+
+void Check(const v1::AttemptEvent& event, Checker& check) {
+  check.AttemptId(event.attempt_id());
+  check.Seq(event.seq());
+  check.Require(!event.name().empty(), "name is empty");
+  check.Require(!event.text().empty(), "text is empty");
+  check.NoNul(event.name(), "name");
+  check.NoNul(event.text(), "text");
 }
 
 void Check(const v1::IrNode& node, Checker& check) {
@@ -259,6 +269,9 @@ MaybeRefusal Validate(const v1::Record& record) {
       break;
     case v1::Record::kMeasurementDetail:
       Check(record.measurement_detail(), check);
+      break;
+    case v1::Record::kAttemptEvent:
+      Check(record.attempt_event(), check);
       break;
     case v1::Record::kIrGraph:
       Check(record.ir_graph(), check);

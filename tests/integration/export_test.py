@@ -11,7 +11,7 @@ import tempfile
 import textwrap
 import unittest
 
-from pipeline import BIN, ROOT, SAMPLES, TIMEOUT_S, Pipeline, environment_with, json_lines, run, server
+from pipeline import BIN, ROOT, SAMPLES, TESTDATA, TIMEOUT_S, Pipeline, environment_with, json_lines, run, server
 
 LAYOUTS = ("helion", "pr2750", "pr2699", "v1.1", "keyed")
 
@@ -29,6 +29,7 @@ class ExportTest(unittest.TestCase):
         with self.pipeline.serving():
             for sample in SAMPLES:
                 self.pipeline.forward(sample.path(), flags=sample.flags)
+            self.pipeline.forward(TESTDATA / "helion-1.5.1/job.csv")
 
     def tune(self):
         """Adds a kernel whose rows have samples, and one whose configs all fail."""

@@ -13,7 +13,10 @@
 #include "proto/record/sidecar/kernel_tuner_file.h"
 #include "worker/forward/kernel_tuner_lines.h"
 #include "worker/forward/measurement_log.h"
+#include "worker/forward/row_index.h"
 #include "worker/forward/run_log.h"
+#include "worker/forward/trace_lines.h"
+#include "worker/forward/trace_log.h"
 
 namespace telemetry::worker::forward {
 namespace {
@@ -31,6 +34,10 @@ constexpr uint64_t kMaxKernelTunerBytes = uint64_t{256} << 20;
 // Limit for the bytes kept of unreadable data. More would not be useful and would not fit into a record.
 constexpr size_t kMaxRejectBytes = size_t{4} << 20;
 
+// Limit for the memory of lines of the trace that are not linked, or whose attempt may get another id. Above it, the
+// trace is read on only when the files are complete.
+constexpr size_t kMostHeldBytes = size_t{64} << 20;
+
 v1::Reject::Reason ToRejectReason(const absl::Status& status) {
   return status.code() == absl::StatusCode::kFailedPrecondition ? v1::Reject::REASON_UNSUPPORTED_VERSION
                                                                 : v1::Reject::REASON_UNREADABLE;
@@ -43,6 +50,7 @@ ForwardCounts& ForwardCounts::operator+=(const ForwardCounts& other) {
   attempts += other.attempts;
   records += other.records;
   graphs += other.graphs;
+  events += other.events;
   rejects += other.rejects;
   waiting_rows += other.waiting_rows;
   bytes += other.bytes;
@@ -56,11 +64,13 @@ struct GroupForwarder::Reading {
         meta(files.meta_lines(), kMetaStart),
         ir(files.ir_lines(), kIrStart),
         wrapper_ir(files.wrapper_lines(), kIrStart),
+        trace(files.trace()),
         single_meta(files.meta()),
         measurements(files.measurement_lines(), kMeasurementsStart),
         kernel_tuner(files.kernel_tuner()),
         runs(sink),
         attempts(origin, sink),
+        traces(origin, sink, &attempts, &runs, &rows),
         measurement_log(sink) {}
 
   CsvFile csv;
@@ -68,6 +78,8 @@ struct GroupForwarder::Reading {
   RecordFile meta;
   RecordFile ir;
   RecordFile wrapper_ir;
+  GrowingFile trace;
+  TraceLines trace_lines;
   GrowingFile single_meta;
   RecordFile measurements;
   GrowingFile kernel_tuner;
@@ -79,8 +91,11 @@ struct GroupForwarder::Reading {
 
   RunLog runs;
   AttemptLog attempts;
+  RowIndex rows;  // empty without a trace
+  TraceLog traces;
   MeasurementLog measurement_log;
   bool tracks_sources = false;
+  bool tracks_trace = false;
   std::vector<std::pair<record::sidecar::Dialect, record::sidecar::Row>> waiting_rows;  // rows of an unknown run
   std::vector<record::sidecar::CsvParser::Item> waiting_sources;  // hashes whose row has not arrived
 
@@ -100,6 +115,7 @@ ForwardCounts GroupForwarder::counts() const {
   counts.rows = reading_->attempts.rows() + reading_->measurement_log.rows();
   counts.attempts = reading_->attempts.attempts() + reading_->measurement_log.attempts();
   counts.waiting_rows = reading_->waiting_rows.size();
+  counts.events = reading_->traces.lines();
   counts += replaced_counts_;
   return counts;
 }
@@ -134,20 +150,84 @@ std::string GroupForwarder::refusal() const {
 }
 
 absl::Status GroupForwarder::ReadAll(Pass pass) {
-  // A replaced file is reported as ABORTED. A second replacement during the reading is left to the next call.
-  for (int tries = 0; tries < 2; ++tries) {
-    absl::Status status = ReadRecords(&reading_->meta, pass, &GroupForwarder::TakeMeta);
-    if (status.ok()) status = ReadSingleRecord(pass);
-    if (status.ok()) status = ReadRecords(&reading_->ir, pass, &GroupForwarder::TakeIr);
-    if (status.ok()) status = ReadRecords(&reading_->wrapper_ir, pass, &GroupForwarder::TakeWrapperIr);
-    if (status.ok()) status = ReadRows(pass);
-    if (status.ok()) status = ReadSources(pass);
-    if (status.ok()) status = reading_->attempts.Settle();
-    if (status.ok()) status = ReadMeasurements(pass);
-    if (status.ok()) status = ReadKernelTuner(pass);
+  // A file that was replaced, or that came after others were read, is reported as ABORTED. Another replacement during
+  // the last reading is left to the next call.
+  constexpr int kTries = 3;
+  for (int tries = 0; tries < kTries; ++tries) {
+    if (tries + 1 == kTries) reading_->traces.NeverReadAgain();
+    absl::Status status = ReadAllOnce(pass);
     if (status.code() != absl::StatusCode::kAborted) return status;
     reading_ = std::make_shared<Reading>(files_, origin_, sink_);
   }
+  return absl::OkStatus();
+}
+
+absl::Status GroupForwarder::ReadAllOnce(Pass pass) {
+  RETURN_IF_ERROR(ReadRecords(&reading_->meta, pass, &GroupForwarder::TakeMeta));
+  RETURN_IF_ERROR(ReadSingleRecord(pass));
+  RETURN_IF_ERROR(ReadRecords(&reading_->ir, pass, &GroupForwarder::TakeIr));
+  RETURN_IF_ERROR(ReadRecords(&reading_->wrapper_ir, pass, &GroupForwarder::TakeWrapperIr));
+  RETURN_IF_ERROR(TrackRows());
+  // The trace is read before the rows, so that the rows of its lines have been written.
+  bool trace_at_end = false;
+  RETURN_IF_ERROR(ReadTrace(pass, &trace_at_end));
+  RETURN_IF_ERROR(ReadRows(pass));
+  RETURN_IF_ERROR(ReadSources(pass));
+  RETURN_IF_ERROR(LinkTraces(pass, trace_at_end));
+  RETURN_IF_ERROR(ReadMeasurements(pass));
+  return ReadKernelTuner(pass);
+}
+
+absl::Status GroupForwarder::LinkTraces(Pass pass, bool trace_at_end) {
+  if (pass == Pass::kMoreMayCome) {
+    RETURN_IF_ERROR(reading_->traces.Link(TraceLog::Files::kMoreMayCome));
+    return reading_->attempts.Settle();
+  }
+  RETURN_IF_ERROR(reading_->traces.Link(TraceLog::Files::kComplete));
+  RETURN_IF_ERROR(reading_->attempts.SettleFinally());
+  while (!trace_at_end) {
+    RETURN_IF_ERROR(ReadTrace(pass, &trace_at_end));
+    RETURN_IF_ERROR(reading_->traces.Link(TraceLog::Files::kComplete));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status GroupForwarder::TrackRows() {
+  std::error_code ignored;
+  const bool has_sources = std::filesystem::exists(files_.sources(), ignored);
+  const bool has_trace = std::filesystem::exists(files_.trace(), ignored);
+  const bool begins = (has_sources && !reading_->tracks_sources) || (has_trace && !reading_->tracks_trace);
+  if (!begins) return absl::OkStatus();
+  // Neither hashes nor lines of a trace can be matched to rows that were read without tracking.
+  if (reading_->attempts.rows() > 0) return absl::AbortedError("sources or a trace came");
+  if (has_sources) reading_->attempts.TrackSources();
+  if (has_trace) reading_->attempts.TrackRows(&reading_->rows);
+  reading_->tracks_sources |= has_sources;
+  reading_->tracks_trace |= has_trace;
+  return absl::OkStatus();
+}
+
+absl::Status GroupForwarder::ReadTrace(Pass pass, bool* at_end) {
+  std::string bytes;
+  for (bool more = true; more;) {
+    if (reading_->traces.held_bytes() + reading_->attempts.held_bytes() > kMostHeldBytes) return absl::OkStatus();
+    ASSIGN_OR_RETURN(GrowingFile::Change change, reading_->trace.Read(&bytes));
+    if (change == GrowingFile::Change::kReplaced) return Replaced();
+    more = change == GrowingFile::Change::kGrown;
+    reading_->counts.bytes += bytes.size();
+    std::vector<TraceLines::Item> items;
+    if (more) {
+      reading_->trace_lines.Feed(bytes, &items);
+    } else if (pass == Pass::kComplete) {
+      reading_->trace_lines.Finish(&items);
+    }
+    for (const TraceLines::Item& item : items) {
+      RETURN_IF_ERROR(item.ok
+                          ? reading_->traces.Add(item)
+                          : Reject(v1::Reject::REASON_UNREADABLE, reading_->trace, item.line, item.text, item.error));
+    }
+  }
+  *at_end = true;
   return absl::OkStatus();
 }
 
@@ -207,13 +287,6 @@ absl::Status GroupForwarder::ReadSingleRecord(Pass pass) {
 }
 
 absl::Status GroupForwarder::ReadRows(Pass pass) {
-  std::error_code ignored;
-  if (!reading_->tracks_sources && std::filesystem::exists(files_.sources(), ignored)) {
-    // Hashes cannot be matched to rows that were read without tracking.
-    if (reading_->attempts.rows() > 0) return absl::AbortedError("sources came");
-    reading_->tracks_sources = true;
-    reading_->attempts.TrackSources();
-  }
   RETURN_IF_ERROR(TakeWaitingRows());
 
   CsvFile& csv = reading_->csv;

@@ -27,6 +27,7 @@ struct ForwardCounts {
   uint64_t attempts = 0;
   uint64_t records = 0;  // records of runs
   uint64_t graphs = 0;
+  uint64_t events = 0;        // lines of traces
   uint64_t rejects = 0;       // unreadable rows and records
   uint64_t waiting_rows = 0;  // rows of an unknown run
   uint64_t bytes = 0;         // bytes read
@@ -80,6 +81,13 @@ class GroupForwarder {
   absl::Status ReadSources(Pass pass);
   absl::Status ReadMeasurements(Pass pass);
   absl::Status ReadKernelTuner(Pass pass);
+  // Reads the trace up to its end, or until kMostHeldBytes are held. Sets *at_end.
+  absl::Status ReadTrace(Pass pass, bool* at_end);
+  // Links the lines that were read, and reads on if the files are complete.
+  absl::Status LinkTraces(Pass pass, bool trace_at_end);
+  absl::Status ReadAllOnce(Pass pass);
+  // Begins to track the rows if a file needs it. Returns ABORTED if rows were read without.
+  absl::Status TrackRows();
 
   absl::Status TakeMeta(const record::Json& record);
   absl::Status TakeIr(const record::Json& record);

@@ -28,9 +28,11 @@ class RunLog {
   // else null.
   absl::Status AddRow(const record::sidecar::Row& row, const v1::Run* run);
 
+  // Adds the text of a config.
+  absl::Status AddConfig(uint64_t config_id, std::string_view text);
+
  private:
   absl::Status AddRunOfRow(const record::sidecar::Row& row, const v1::Run* run);
-  absl::Status AddConfig(uint64_t config_id, std::string_view text);
   absl::Status AddSample(const record::sidecar::Row& row);
   absl::Status Send(const v1::Run& run);
 

@@ -16,8 +16,9 @@ namespace {
 namespace fs = std::filesystem;
 
 // Longer suffixes come first, because ".sources.csv" also ends in ".csv".
-constexpr std::string_view kSuffixes[] = {".sources.csv",   ".meta.jsonl",         ".meta.json", ".ir.jsonl",
-                                          ".wrapper.jsonl", ".measurements.jsonl", ".csv",       ".json"};
+constexpr std::string_view kSuffixes[] = {".sources.csv",        ".meta.jsonl",    ".meta.json",
+                                          ".ir.jsonl",           ".wrapper.jsonl", ".trace.jsonl",
+                                          ".measurements.jsonl", ".csv",           ".json"};
 
 // Bytes of a .json file that tell whether Kernel Tuner wrote it.
 constexpr size_t kBeginningBytes = size_t{64} << 10;
@@ -38,7 +39,7 @@ bool IsOtherJson(const std::string& path) {
 bool AnyExists(const SidecarFiles& files) {
   std::error_code ignored;
   for (const std::string& path : {files.csv(), files.sources(), files.meta_lines(), files.meta(), files.ir_lines(),
-                                  files.wrapper_lines(), files.measurement_lines()}) {
+                                  files.wrapper_lines(), files.measurement_lines(), files.trace()}) {
     if (fs::exists(path, ignored)) return true;
   }
   return IsKernelTunerFile(files.kernel_tuner());

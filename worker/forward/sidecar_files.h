@@ -17,6 +17,7 @@ struct SidecarFiles {
   std::string wrapper_lines() const { return base + ".wrapper.jsonl"; }
   std::string kernel_tuner() const { return base + ".json"; }
   std::string measurement_lines() const { return base + ".measurements.jsonl"; }
+  std::string trace() const { return base + ".trace.jsonl"; }
 
   bool operator==(const SidecarFiles& other) const = default;
 };

@@ -18,6 +18,7 @@ struct DatasetCounts {
   // IR graphs that were omitted, by kind. A newer collector may store kinds for which this version has no file.
   std::map<std::string, uint64_t> unknown_ir_graphs;
   uint64_t source_hashes = 0;
+  uint64_t trace_lines = 0;
   std::optional<uint64_t> details;  // lines; unset: not requested
   std::map<std::string, uint64_t> measurements_by_status;
 };

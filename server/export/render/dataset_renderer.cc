@@ -6,6 +6,7 @@
 #include "proto/record/ids.h"
 #include "proto/record/sidecar/ir_record.h"
 #include "proto/record/sidecar/row.h"
+#include "proto/record/sidecar/trace_line.h"
 #include "server/export/render/detail_line.h"
 #include "server/export/render/keyed_row.h"
 #include "server/export/render/run_line.h"
@@ -61,6 +62,8 @@ absl::Status DatasetRenderer::Add(const v1::ExportItem& item) {
       return BeginAttempt(item.attempt());
     case v1::ExportItem::kRows:
       return AddRows(item.rows());
+    case v1::ExportItem::kEvents:
+      return AddEvents(item.events());
     case v1::ExportItem::kTotals:
     case v1::ExportItem::kFilterValues:
     case v1::ExportItem::KIND_NOT_SET:
@@ -196,6 +199,7 @@ absl::Status DatasetRenderer::AddRows(const v1::ExportRows& rows) {
   if (!attempt_.has_value()) return OutOfOrder("rows", "attempt");
   const HashOfSeq hash_of_seq = layout_ == Layout::kKeyed ? HashesBySeq(rows) : HashOfSeq();
   for (const v1::Measurement& row : rows.measurements()) {
+    if (IsOnlyInTrace(row)) continue;
     if (row.config_id() != config_.config_id) {
       RETURN_IF_ERROR(SelectConfig(row));
     }
@@ -207,6 +211,22 @@ absl::Status DatasetRenderer::AddRows(const v1::ExportRows& rows) {
     RETURN_IF_ERROR(AppendSourceHashes(rows));
   }
   return with_details_ ? AppendDetails(rows) : absl::OkStatus();
+}
+
+bool DatasetRenderer::IsOnlyInTrace(const v1::Measurement& row) const {
+  return dialect_.has_value() && row.seq() >= record::sidecar::kFirstTraceSeq &&
+         attempt_->summary.attempt().dialect() == record::sidecar::DialectName(record::sidecar::Dialect::kHelion);
+}
+
+absl::Status DatasetRenderer::AddEvents(const v1::ExportEvents& events) {
+  if (!attempt_.has_value()) return OutOfOrder("events", "attempt");
+  if (layout_ != Layout::kHelion) return absl::OkStatus();
+  for (const v1::AttemptEvent& event : events.events()) {
+    absl::StrAppend(&Text(Part::kTrace), event.text(), "\n");
+    ++counts_.trace_lines;
+    RETURN_IF_ERROR(EmitIfLarge(Part::kTrace));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status DatasetRenderer::SelectConfig(const v1::Measurement& row) {

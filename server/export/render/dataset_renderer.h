@@ -73,6 +73,9 @@ class DatasetRenderer {
   absl::Status BeginAttempt(const v1::AttemptSummary& summary);
   absl::Status EndAttempt();
   absl::Status AddRows(const v1::ExportRows& rows);
+  absl::Status AddEvents(const v1::ExportEvents& events);
+  // Returns whether the layout's .csv leaves out the row, which was only in the trace of a sidecar.
+  bool IsOnlyInTrace(const v1::Measurement& row) const;
   absl::Status SelectConfig(const v1::Measurement& row);
   void AppendRow(const v1::Measurement& row, std::string_view source_hash);
   void AppendSidecarRow(record::sidecar::Dialect dialect, const v1::Measurement& row);

@@ -27,6 +27,8 @@ Json StageJson(v1::MeasurementDetail::Stage stage) {
       return Json::String("search");
     case v1::MeasurementDetail::STAGE_FINAL:
       return Json::String("final");
+    case v1::MeasurementDetail::STAGE_REBENCHMARK:
+      return Json::String("rebenchmark");
     default:
       return Json::Null();
   }
@@ -76,6 +78,10 @@ std::string FormatDetail(const v1::Attempt& attempt, const v1::Measurement& row,
   Put(&json, "status", Json::String(row.status()));
   PutDetail(detail != nullptr ? *detail : v1::MeasurementDetail::default_instance(), &json);
   Put(&json, "failure", row.has_failure() ? FailureJson(row.failure()) : Json::Null());
+  // Earlier versions did not have these keys, and the lines of rows without the values stay as they were.
+  if (detail != nullptr && detail->has_time_unix_us()) Put(&json, "time", TimeJson(detail->time_unix_us()));
+  if (detail != nullptr && detail->has_exact_perf_ms())
+    Put(&json, "exact_perf_ms", NumberJson(detail->exact_perf_ms()));
   return record::ToJson(json);
 }
 

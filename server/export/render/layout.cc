@@ -49,6 +49,8 @@ std::string_view PartSuffix(Part part, Layout layout) {
       return ".ir.jsonl";
     case Part::kWrapperIr:
       return ".wrapper.jsonl";
+    case Part::kTrace:
+      return ".trace.jsonl";
     case Part::kDetails:
       return ".details.jsonl";
     case Part::kAttempts:
@@ -67,6 +69,7 @@ bool IsAlwaysWritten(Part part, Layout layout) {
     case Part::kSources:
     case Part::kIr:
     case Part::kWrapperIr:
+    case Part::kTrace:
     case Part::kDetails:
       break;
   }

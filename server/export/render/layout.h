@@ -20,10 +20,10 @@ std::string_view LayoutName(Layout layout);
 std::optional<record::sidecar::Dialect> RowDialect(Layout layout);
 
 // The parts of an export. The layout, the data and the options determine the parts that are written.
-enum class Part { kRows, kSources, kMeta, kIr, kWrapperIr, kAttempts, kDetails };
-inline constexpr Part kAllParts[] = {Part::kRows,      Part::kSources,  Part::kMeta,   Part::kIr,
-                                     Part::kWrapperIr, Part::kAttempts, Part::kDetails};
-inline constexpr int kPartCount = 7;
+enum class Part { kRows, kSources, kMeta, kIr, kWrapperIr, kTrace, kAttempts, kDetails };
+inline constexpr Part kAllParts[] = {Part::kRows,      Part::kSources, Part::kMeta,     Part::kIr,
+                                     Part::kWrapperIr, Part::kTrace,   Part::kAttempts, Part::kDetails};
+inline constexpr int kPartCount = 8;
 
 // Returns the suffix of the part's file name without the compression suffix: ".csv", ".meta.jsonl", ...
 std::string_view PartSuffix(Part part, Layout layout);

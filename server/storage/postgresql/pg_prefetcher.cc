@@ -131,7 +131,8 @@ PgPrefetcher::PgPrefetcher(PgDatabase& database)
                                       "text_sha256(m.failure)",
                                       "measurements"))),
       find_hashes_(database.PreparePg(FindRows("m.source_hash", "source_hashes"))),
-      find_details_(database.PreparePg(FindRows("NULL", "measurement_details"))) {}
+      find_details_(database.PreparePg(FindRows("NULL", "measurement_details"))),
+      find_events_(database.PreparePg(FindRows("NULL", "attempt_events"))) {}
 
 absl::Status PgPrefetcher::PrefetchKeys(absl::Span<const Entry> records, tables::RunTable& runs,
                                         tables::ConfigTable& configs) {
@@ -185,15 +186,17 @@ absl::Status PgPrefetcher::FindRuns(const Runs& wanted, tables::RunTable& runs) 
 }
 
 absl::Status PgPrefetcher::PrefetchRows(absl::Span<const Entry> records, tables::MeasurementTable& measurements,
-                                        tables::DetailTable& details) {
+                                        tables::DetailTable& details, tables::EventTable& events) {
   measurements.BeginKnownRows(finds_rows_);
   details.BeginKnownRows(finds_rows_);
+  events.BeginKnownRows(finds_rows_);
   if (!finds_rows_) return absl::OkStatus();
   for (size_t at = 0; at < records.size(); at += kRowsAtOnce) {
     const absl::Span<const Entry> some = records.subspan(at, kRowsAtOnce);
     absl::Status status = FindMeasurements(some, measurements);
     if (status.ok()) status = FindHashes(some, measurements);
     if (status.ok()) status = FindDetails(some, details);
+    if (status.ok()) status = FindEvents(some, events);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
@@ -232,6 +235,14 @@ absl::Status PgPrefetcher::FindDetails(absl::Span<const Entry> records, tables::
     if (record->has_measurement_detail()) search.Add(record->measurement_detail());
   }
   return search.Run([&](int64_t attempt, uint64_t seq) { details.RememberRow(attempt, seq); });
+}
+
+absl::Status PgPrefetcher::FindEvents(absl::Span<const Entry> records, tables::EventTable& events) {
+  RowSearch search(*find_events_);
+  for (const auto& [record, sender] : records) {
+    if (record->has_attempt_event()) search.Add(record->attempt_event());
+  }
+  return search.Run([&](int64_t attempt, uint64_t seq) { events.RememberRow(attempt, seq); });
 }
 
 absl::Status PgPrefetcher::PrefetchRunConfigs(absl::Span<const Entry> records, const tables::RunTable& runs,

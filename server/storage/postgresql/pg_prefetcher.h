@@ -27,7 +27,7 @@ class PgPrefetcher : public tables::Prefetcher {
   absl::Status PrefetchKeys(absl::Span<const Entry> records, tables::RunTable& runs,
                             tables::ConfigTable& configs) override;
   absl::Status PrefetchRows(absl::Span<const Entry> records, tables::MeasurementTable& measurements,
-                            tables::DetailTable& details) override;
+                            tables::DetailTable& details, tables::EventTable& events) override;
 
   bool TakeMade(const Entry& entry) override;
 
@@ -70,6 +70,7 @@ class PgPrefetcher : public tables::Prefetcher {
   absl::Status FindMeasurements(absl::Span<const Entry> records, tables::MeasurementTable& measurements);
   absl::Status FindHashes(absl::Span<const Entry> records, tables::MeasurementTable& measurements);
   absl::Status FindDetails(absl::Span<const Entry> records, tables::DetailTable& details);
+  absl::Status FindEvents(absl::Span<const Entry> records, tables::EventTable& events);
 
   bool finds_rows_ = false;
   Runs made_runs_;
@@ -84,6 +85,7 @@ class PgPrefetcher : public tables::Prefetcher {
   const std::unique_ptr<PgStatement> find_measurements_;
   const std::unique_ptr<PgStatement> find_hashes_;
   const std::unique_ptr<PgStatement> find_details_;
+  const std::unique_ptr<PgStatement> find_events_;
 };
 
 }  // namespace telemetry::storage::postgresql

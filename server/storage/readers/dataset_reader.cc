@@ -43,6 +43,7 @@ DatasetReader::DatasetReader(sql::Database& database)
     : configs_(database),
       measurements_(database, configs_),
       details_(database),
+      events_(database),
       ir_graphs_(database),
       // d is the run that describes r: r itself if it has a description, or else the run without a sender's name. If r
       // is the run without a name, d is the first run that has a description. ?4 and ?5 enclose the prefix: 'g' sorts

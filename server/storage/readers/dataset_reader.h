@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "server/storage/readers/config_reader.h"
 #include "server/storage/readers/detail_reader.h"
+#include "server/storage/readers/event_reader.h"
 #include "server/storage/readers/ir_graph_reader.h"
 #include "server/storage/readers/measurement_reader.h"
 #include "server/storage/sql/attempt_key.h"
@@ -87,6 +88,7 @@ class DatasetReader {
   ConfigReader& configs() { return configs_; }
   MeasurementReader& measurements() { return measurements_; }
   DetailReader& details() { return details_; }
+  EventReader& events() { return events_; }
   IrGraphReader& ir_graphs() { return ir_graphs_; }
 
  private:
@@ -99,6 +101,7 @@ class DatasetReader {
   ConfigReader configs_;
   MeasurementReader measurements_;
   DetailReader details_;
+  EventReader events_;
   IrGraphReader ir_graphs_;
   sql::Statement runs_;
   sql::Statement attempts_;

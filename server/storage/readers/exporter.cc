@@ -69,7 +69,10 @@ absl::Status CheckFilter(const v1::Filter& filter) {
 }
 
 Exporter::Exporter(v1::ExportRequest request)
-    : filter_(std::move(*request.mutable_filter())), with_details_(request.details()), walk_(Run()) {
+    : filter_(std::move(*request.mutable_filter())),
+      with_details_(request.details()),
+      with_events_(request.events()),
+      walk_(Run()) {
   resume_ = walk_.handle();
 }
 
@@ -102,7 +105,7 @@ Walk Exporter::Run() {
     }
     last = RunPlace::Behind(runs->back());
   }
-  if (has_sent_rows_) co_return absl::OkStatus();
+  if (has_sent_any_) co_return absl::OkStatus();
   co_return co_await SendFilterValues();
 }
 
@@ -274,7 +277,29 @@ Walk Exporter::SendAttempt(const StoredAttempt& attempt) {
   co_await Emit(std::move(item));
   status = co_await SendRows(attempt);
   if (!status.ok()) co_return status;
+  if (with_events_) status = co_await SendEvents(attempt);
+  if (!status.ok()) co_return status;
   co_return CheckStillThere(attempt);
+}
+
+Walk Exporter::SendEvents(const StoredAttempt& attempt) {
+  uint64_t last_seq = 0;
+  for (bool more = true; more;) {
+    v1::ExportItem item;
+    const absl::StatusOr<bool> read = ReadEvents(attempt.key, last_seq, item.mutable_events());
+    if (!read.ok()) co_return read.status();
+    more = *read;
+    if (item.events().events().empty()) break;
+    last_seq = item.events().events().rbegin()->seq();
+    has_sent_any_ = true;
+    co_await Emit(std::move(item));
+  }
+  co_return absl::OkStatus();
+}
+
+absl::StatusOr<bool> Exporter::ReadEvents(const sql::AttemptKey& attempt, uint64_t after_seq, v1::ExportEvents* page) {
+  ASSIGN_OR_RETURN(const sql::Transaction transaction, sql::Transaction::BeginRead(*database_));
+  return reader_->events().ReadPage(attempt, after_seq, kPageBytes, page->mutable_events());
 }
 
 Walk Exporter::SendRows(const StoredAttempt& attempt) {
@@ -290,7 +315,7 @@ Walk Exporter::SendRows(const StoredAttempt& attempt) {
     last_seq = rows.rbegin()->seq();
     absl::Status status = co_await FlushConfigs();
     if (!status.ok()) co_return status;
-    has_sent_rows_ = true;
+    has_sent_any_ = true;
     co_await Emit(std::move(rows_));
   }
   co_return absl::OkStatus();

@@ -62,6 +62,7 @@ class Exporter {
   Walk SendRunConfigs(const StoredRun& run);
   Walk SendAttempt(const StoredAttempt& attempt);
   Walk SendRows(const StoredAttempt& attempt);
+  Walk SendEvents(const StoredAttempt& attempt);
   Walk SendFilterValues();
   // Emits the configs that are due to be announced, if there are any.
   Walk FlushConfigs();
@@ -77,6 +78,8 @@ class Exporter {
   // Reads one page of rows into rows_, and their configs that were not announced yet into configs_. Returns false if
   // that was the last page.
   absl::StatusOr<bool> ReadRows(const sql::AttemptKey& attempt, uint64_t after_seq, RowParts parts);
+  // Reads one page of events. Returns false if that was the last page.
+  absl::StatusOr<bool> ReadEvents(const sql::AttemptKey& attempt, uint64_t after_seq, v1::ExportEvents* page);
   absl::Status CheckStillThere(const StoredAttempt& attempt);
 
   // Returns only keys, ids and senders, since a run may be larger than a megabyte.
@@ -89,13 +92,14 @@ class Exporter {
 
   const v1::Filter filter_;
   const bool with_details_;
+  const bool with_events_;
   ConfigReader::Seen seen_;
   std::optional<uint64_t> connections_lost_;  // unset: before the first step
   // State of the current step.
   sql::Database* database_ = nullptr;
   DatasetReader* reader_ = nullptr;
   ExportStep step_;
-  bool has_sent_rows_ = false;
+  bool has_sent_any_ = false;  // a row or an event
   v1::ExportItem rows_;
   v1::ExportItem configs_;
   std::coroutine_handle<> resume_;

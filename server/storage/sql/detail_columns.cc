@@ -9,14 +9,14 @@ namespace telemetry::storage::sql {
 namespace {
 
 // Indexed by v1::MeasurementDetail::Stage.
-constexpr std::string_view kStages[] = {"unspecified", "screening", "search", "final"};
+constexpr std::string_view kStages[] = {"unspecified", "screening", "search", "final", "rebenchmark"};
 
 }  // namespace
 
 std::string_view DetailStage::ToColumn(const v1::MeasurementDetail& detail) const { return kStages[detail.stage()]; }
 
 absl::Status DetailStage::FromColumn(const Statement& row, int column, v1::MeasurementDetail* detail) const {
-  for (int stage = v1::MeasurementDetail::STAGE_SCREENING; stage <= v1::MeasurementDetail::STAGE_FINAL; ++stage) {
+  for (int stage = v1::MeasurementDetail::STAGE_SCREENING; stage < v1::MeasurementDetail::Stage_ARRAYSIZE; ++stage) {
     if (kStages[stage] == row.Text(column)) detail->set_stage(static_cast<v1::MeasurementDetail::Stage>(stage));
   }
   return absl::OkStatus();

@@ -75,6 +75,8 @@ inline constexpr std::tuple kDetailColumns = [] {
       DetailField{"worst_relative_error", &Detail::has_worst_relative_error, &Detail::worst_relative_error,
                   &Detail::set_worst_relative_error},
       DetailField{"sm_clock_mhz", &Detail::has_sm_clock_mhz, &Detail::sm_clock_mhz, &Detail::set_sm_clock_mhz},
+      DetailField{"time_unix_us", &Detail::has_time_unix_us, &Detail::time_unix_us, &Detail::set_time_unix_us},
+      DetailField{"exact_perf_ms", &Detail::has_exact_perf_ms, &Detail::exact_perf_ms, &Detail::set_exact_perf_ms},
   };
 }();
 

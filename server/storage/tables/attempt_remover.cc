@@ -29,7 +29,8 @@ AttemptRemover::AttemptRemover(sql::Database& database)
       lock_attempt_(database, {.text = "SELECT run FROM attempts WHERE attempt = ?1", .lock = sql::RowLock::kUpdate}),
       remove_rows_(database, RowsOfAttempt("DELETE FROM measurements")),
       remove_beside_rows_{{{database, RowsOfAttempt("DELETE FROM measurement_details")},
-                           {database, RowsOfAttempt("DELETE FROM source_hashes")}}},
+                           {database, RowsOfAttempt("DELETE FROM source_hashes")},
+                           {database, RowsOfAttempt("DELETE FROM attempt_events")}}},
       remove_attempt_(database, "DELETE FROM attempts WHERE attempt = ?1"),
       empty_run_(database,
                  "SELECT kernel FROM runs WHERE run = ?1 AND "

@@ -51,7 +51,7 @@ class AttemptRemover {
   sql::Statement lock_run_;
   sql::Statement lock_attempt_;
   sql::Statement remove_rows_;
-  std::array<sql::Statement, 2> remove_beside_rows_;
+  std::array<sql::Statement, 3> remove_beside_rows_;
   sql::Statement remove_attempt_;
   sql::Statement empty_run_;
   std::array<sql::Statement, 7> remove_run_;

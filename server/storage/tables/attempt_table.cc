@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "proto/base/status_macros.h"
+#include "proto/record/ids.h"
 #include "server/storage/sql/attempt_state.h"
 
 namespace telemetry::storage::tables {
@@ -23,9 +24,9 @@ namespace {
   "WHERE place + 1 < ?2), "                                                                            \
   "ids (attempt_id) AS (SELECT substr(?1, CAST(16 * place + 1 AS INTEGER), 16) FROM places) "
 // A condition for those of the ids whose attempts may be dropped.
-#define TELEMETRY_DROPPABLE                                                                 \
-  "attempt_id IN (SELECT attempt_id FROM ids) AND provisional = 1 AND " TELEMETRY_SAME_RUN( \
-      "?3") "AND origin = ?4 AND (sender IS NULL OR sender IS NOT DISTINCT FROM ?5)"
+#define TELEMETRY_DROPPABLE                                                                                        \
+  "attempt_id IN (SELECT attempt_id FROM ids) AND provisional = 1 AND (is_run_unknown = 1 OR " TELEMETRY_SAME_RUN( \
+      "?3") ") AND origin = ?4 AND (sender IS NULL OR sender IS NOT DISTINCT FROM ?5)"
 
 // Returns the statement for the rows of these attempts.
 constexpr sql::StatementText RowsOfDroppable(const char* text) {
@@ -33,6 +34,8 @@ constexpr sql::StatementText RowsOfDroppable(const char* text) {
           .key = sql::kInRun,
           .where = "attempt IN (SELECT attempt FROM attempts WHERE " TELEMETRY_DROPPABLE ")"};
 }
+
+bool IsRunUnknown(const v1::Attempt& attempt) { return attempt.run_id() == record::UnknownRunId(attempt.attempt_id()); }
 
 }  // namespace
 
@@ -48,26 +51,38 @@ AttemptTable::AttemptTable(sql::Database& database, RunTable& runs, const Curren
             "JOIN runs AS r ON r.run = a.run WHERE a.attempt_id = ?1"),
       insert_(database,
               "INSERT INTO attempts (attempt_id, run, origin, dialect, state, provisional, started_unix_us, "
-              "search_algorithm, seed, environment_json, counters_json, first_received_unix_us, sender) "
-              "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) ON CONFLICT DO NOTHING"),
+              "search_algorithm, seed, environment_json, counters_json, first_received_unix_us, sender, is_run_unknown) "
+              "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) ON CONFLICT DO NOTHING"),
       update_(
           database,
           "UPDATE attempts SET state = ?2, provisional = ?3, started_unix_us = ?4, search_algorithm = ?5, seed = ?6, "
           "environment_json = ?7, counters_json = ?8 WHERE attempt_id = ?1"),
       is_superseded_(database,
-                     "SELECT 1 FROM superseded_attempts WHERE attempt_id = ?1 AND " TELEMETRY_SAME_RUN(
-                         "?2") "AND origin = ?3 AND (sender IS NULL OR sender IS NOT DISTINCT FROM ?4) LIMIT 1"),
+                     "SELECT 1 FROM superseded_attempts WHERE attempt_id = ?1 AND (CAST(?2 AS BIGINT) = 0 OR "
+                     TELEMETRY_SAME_RUN("?2") ") AND origin = ?3 "
+                     "AND (sender IS NULL OR sender IS NOT DISTINCT FROM ?4) LIMIT 1"),
       remember_superseded_(
           database, TELEMETRY_WITH_IDS
           "INSERT INTO superseded_attempts (attempt_id, superseded_by, run, origin, sender) "
           "SELECT attempt_id, ?6, ?3, ?4, CAST(?5 AS BIGINT) FROM ids WHERE true ON CONFLICT DO NOTHING"),
-      find_droppable_(database, {.text = TELEMETRY_WITH_IDS "SELECT run FROM attempts WHERE " TELEMETRY_DROPPABLE
-                                                            " ORDER BY attempt",
+      find_droppable_(database, {.text = TELEMETRY_WITH_IDS
+                                 "SELECT run, is_run_unknown FROM attempts WHERE " TELEMETRY_DROPPABLE
+                                 " ORDER BY attempt",
                                  .lock = sql::RowLock::kUpdate}),
       drop_measurements_(database, RowsOfDroppable(TELEMETRY_WITH_IDS "DELETE FROM measurements")),
       drop_source_hashes_(database, RowsOfDroppable(TELEMETRY_WITH_IDS "DELETE FROM source_hashes")),
       drop_details_(database, RowsOfDroppable(TELEMETRY_WITH_IDS "DELETE FROM measurement_details")),
-      drop_(database, TELEMETRY_WITH_IDS "DELETE FROM attempts WHERE " TELEMETRY_DROPPABLE) {}
+      drop_events_(database, RowsOfDroppable(TELEMETRY_WITH_IDS "DELETE FROM attempt_events")),
+      drop_(database, TELEMETRY_WITH_IDS "DELETE FROM attempts WHERE " TELEMETRY_DROPPABLE),
+      // Keeps a run with which a producer has done more than to name it.
+      drop_stand_in_(database,
+                     "DELETE FROM runs WHERE run = ?1 AND kernel IS NULL AND input_shapes IS NULL AND dtypes IS NULL "
+                     "AND hardware IS NULL AND settings_signature IS NULL AND extra_json IS NULL "
+                     "AND NOT EXISTS (SELECT 1 FROM attempts AS a WHERE a.run = runs.run) "
+                     "AND NOT EXISTS (SELECT 1 FROM superseded_attempts AS a WHERE a.run = runs.run) "
+                     "AND NOT EXISTS (SELECT 1 FROM run_settings AS s WHERE s.run = runs.run) "
+                     "AND NOT EXISTS (SELECT 1 FROM run_configs AS c WHERE c.run = runs.run) "
+                     "AND NOT EXISTS (SELECT 1 FROM ir_graphs AS g WHERE g.run = runs.run)") {}
 
 void AttemptTable::Forget() {
   keys_.clear();
@@ -114,6 +129,11 @@ absl::StatusOr<AttemptTable::Known> AttemptTable::Find(const std::string& attemp
 
 absl::Status AttemptTable::Store(const v1::Attempt& attempt, int64_t now_unix_us, MaybeRefusal& refusal) {
   ASSIGN_OR_RETURN(std::optional<Row> row, Read(attempt.attempt_id()));
+  if (!row.has_value() && IsRunUnknown(attempt)) {
+    // A superseded attempt must not create its stand-in of a run again.
+    ASSIGN_OR_RETURN(const bool superseded, IsSuperseded(attempt, /*run=*/0));
+    if (superseded) return absl::OkStatus();
+  }
   // A record that contradicts a known attempt must not create a new run.
   ASSIGN_OR_RETURN(int64_t run, row.has_value() ? LockRun(attempt, *row) : runs_.FindOrInsertKey(attempt.run_id()));
   if (row.has_value()) {
@@ -201,7 +221,7 @@ absl::Status AttemptTable::Insert(const v1::Attempt& attempt, int64_t run, int64
                 Optional(attempt.has_started_unix_us(), attempt.started_unix_us()),
                 TELEMETRY_OPTIONAL(attempt, search_algorithm), Optional(attempt.has_seed(), attempt.seed()),
                 TELEMETRY_OPTIONAL(attempt, environment_json), TELEMETRY_OPTIONAL(attempt, counters_json), now_unix_us,
-                sender_.column())
+                sender_.column(), IsRunUnknown(attempt))
           .RunCounting();
   if (!inserted.ok() || *inserted == 1) return inserted.status();
   return absl::AbortedError("another writer stored the same attempt of another run");
@@ -227,15 +247,17 @@ absl::Status AttemptTable::Supersede(const v1::Attempt& by, int64_t run) {
           .Run();
   if (!status.ok()) return status;
   std::set<int64_t> runs;
+  std::set<int64_t> stand_ins;
   bind(find_droppable_);
   while (true) {
     ASSIGN_OR_RETURN(const bool found, find_droppable_.Step());
     if (!found) break;
     runs.insert(find_droppable_.Int(0));
+    if (find_droppable_.Int(1) != 0) stand_ins.insert(find_droppable_.Int(0));
   }
   if (runs.empty()) return absl::OkStatus();
   for (const int64_t in_run : runs) {
-    for (sql::Statement* drop : {&drop_measurements_, &drop_source_hashes_, &drop_details_}) {
+    for (sql::Statement* drop : {&drop_measurements_, &drop_source_hashes_, &drop_details_, &drop_events_}) {
       status = drop->Bind(sql::InRun{in_run}, sql::Blob{ids}, by.supersedes_size(), run, by.origin(), sender_.column())
                    .Run();
       if (!status.ok()) return status;
@@ -244,6 +266,15 @@ absl::Status AttemptTable::Supersede(const v1::Attempt& by, int64_t run) {
   if (status = bind(drop_).Run(); !status.ok()) return status;
   for (const std::string& id : by.supersedes()) keys_.erase(id);
   last_id_.clear();
+  return RemoveStandIns(stand_ins);
+}
+
+absl::Status AttemptTable::RemoveStandIns(const std::set<int64_t>& runs) {
+  if (runs.empty()) return absl::OkStatus();
+  for (const int64_t run : runs) {
+    RETURN_IF_ERROR(drop_stand_in_.Bind(run).Run());
+  }
+  runs_.Forget();
   return absl::OkStatus();
 }
 

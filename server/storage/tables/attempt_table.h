@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -69,7 +70,10 @@ class AttemptTable {
   absl::Status Merge(const v1::Attempt& attempt, Row& row, MaybeRefusal& refusal);
   absl::Status Insert(const v1::Attempt& attempt, int64_t run, int64_t now_unix_us);
   absl::Status Supersede(const v1::Attempt& by, int64_t run);
+  // `run` is 0 if the attempt's run is not known.
   absl::StatusOr<bool> IsSuperseded(const v1::Attempt& attempt, int64_t run);
+  // Removes the stand-in of an unknown run whose attempt was superseded.
+  absl::Status RemoveStandIns(const std::set<int64_t>& runs);
   absl::StatusOr<Known> FindKnown(const std::string& attempt_id);
   absl::StatusOr<Known> Find(const std::string& attempt_id);
 
@@ -91,7 +95,9 @@ class AttemptTable {
   sql::Statement drop_measurements_;
   sql::Statement drop_source_hashes_;
   sql::Statement drop_details_;
+  sql::Statement drop_events_;
   sql::Statement drop_;
+  sql::Statement drop_stand_in_;
 };
 
 }  // namespace telemetry::storage::tables

@@ -28,6 +28,7 @@ BatchWriter::BatchWriter(sql::Database& database, Writers writers, Prefetcher* p
       configs_(database, runs_, sender_),
       measurements_(database, attempts_, configs_),
       details_(database, attempts_),
+      events_(database, attempts_),
       ir_graphs_(database, runs_, sender_),
       rejects_(database) {}
 
@@ -169,7 +170,7 @@ absl::Status BatchWriter::Prefetch(absl::Span<const NewRecords> accepted) {
   }
   configs_.ForgetPrefetched();
   absl::Status status = prefetcher_->PrefetchKeys(records, runs_, configs_);
-  return status.ok() ? prefetcher_->PrefetchRows(records, measurements_, details_) : status;
+  return status.ok() ? prefetcher_->PrefetchRows(records, measurements_, details_, events_) : status;
 }
 
 absl::Status BatchWriter::Store(const NewRecords& records) {
@@ -206,6 +207,8 @@ absl::Status BatchWriter::Store(const v1::Record& record, const std::string& pro
       return measurements_.Store(record.source_hash(), refusal);
     case v1::Record::kMeasurementDetail:
       return details_.Store(record.measurement_detail(), refusal);
+    case v1::Record::kAttemptEvent:
+      return events_.Store(record.attempt_event(), refusal);
     case v1::Record::kConfig:
       return configs_.Store(record.config(), refusal);
     case v1::Record::kRunConfig:

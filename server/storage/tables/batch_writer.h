@@ -14,6 +14,7 @@
 #include "server/storage/tables/attempt_table.h"
 #include "server/storage/tables/config_table.h"
 #include "server/storage/tables/detail_table.h"
+#include "server/storage/tables/event_table.h"
 #include "server/storage/tables/ir_graph_table.h"
 #include "server/storage/tables/measurement_table.h"
 #include "server/storage/tables/prefetcher.h"
@@ -96,6 +97,7 @@ class BatchWriter {
   ConfigTable configs_;
   MeasurementTable measurements_;
   DetailTable details_;
+  EventTable events_;
   IrGraphTable ir_graphs_;
   RejectTable rejects_;
 };

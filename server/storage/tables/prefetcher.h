@@ -4,6 +4,7 @@
 #include "absl/types/span.h"
 #include "server/storage/tables/config_table.h"
 #include "server/storage/tables/detail_table.h"
+#include "server/storage/tables/event_table.h"
 #include "server/storage/tables/measurement_table.h"
 #include "server/storage/tables/run_table.h"
 #include "telemetry/v1/records.pb.h"
@@ -27,7 +28,7 @@ class Prefetcher {
   virtual absl::Status PrefetchKeys(absl::Span<const Entry> records, RunTable& runs, ConfigTable& configs) = 0;
   // Looks up the rows of attempts that are already stored.
   virtual absl::Status PrefetchRows(absl::Span<const Entry> records, MeasurementTable& measurements,
-                                    DetailTable& details) = 0;
+                                    DetailTable& details, EventTable& events) = 0;
   // Returns true if the last prefetch created the run or the config that the record describes. Returns true at most
   // once for each.
   virtual bool TakeMade(const Entry& entry) = 0;

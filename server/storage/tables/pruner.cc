@@ -16,16 +16,18 @@ namespace {
 constexpr int64_t kKeysAtOnce = 1000;
 
 // Selects attempts in the order of arrival. ?1, ?2: first and last key; ?3: unfinished attempts only up to this key;
-// ?4: also a run's newest attempt; ?5: limit.
+// ?4: also a run's newest attempt; ?5: limit. The stand-in of an unknown run has no other attempt and is no reason to
+// keep it.
 constexpr char kCandidates[] = R"sql(
 SELECT a.attempt, lower(hex(a.attempt_id)), r.run_id, coalesce(k.name, ''), a.first_received_unix_us,
-       (SELECT count(*) FROM measurements AS m WHERE m.attempt = a.attempt), a.run
+       (SELECT count(*) FROM measurements AS m WHERE m.attempt = a.attempt), a.run,
+       (SELECT count(*) FROM attempt_events AS e WHERE e.attempt = a.attempt), a.is_run_unknown
 FROM attempts AS a
 JOIN runs AS r ON r.run = a.run
 LEFT JOIN kernels AS k ON k.kernel = r.kernel
 WHERE a.attempt BETWEEN ?1 AND ?2
   AND (a.state NOT IN ('open', 'unspecified') OR a.attempt <= ?3)
-  AND (?4 OR EXISTS (SELECT 1 FROM attempts AS newer WHERE newer.run = a.run AND newer.attempt > a.attempt))
+  AND (?4 OR a.is_run_unknown = 1 OR EXISTS (SELECT 1 FROM attempts AS newer WHERE newer.run = a.run AND newer.attempt > a.attempt))
 ORDER BY a.attempt LIMIT ?5)sql";
 
 // Returns the approximate number of bytes that a reject occupies in the file. A large reject has its own pages.
@@ -52,7 +54,8 @@ PrunedAttempt ReadCandidate(const sql::Statement& row) {
           .run_id = row.String(2),
           .kernel_name = row.String(3),
           .first_received_unix_us = row.Int(4),
-          .rows = row.Int(5)};
+          .rows = row.Int(5),
+          .is_run_unknown = row.Int(8) != 0};
 }
 
 // Refuses an age that covers the complete dataset: that is more often caused by a wrong clock than by an old dataset.
@@ -206,7 +209,7 @@ absl::StatusOr<bool> Pruner::RemoveAttempts(int64_t used_bytes, PruneStep& step)
   while (rows < AttemptRemover::kRowsAtOnce) {
     ASSIGN_OR_RETURN(const bool row, candidates.Step());
     if (!row) break;
-    rows += candidates.Int(5);
+    rows += candidates.Int(5) + candidates.Int(7);
     found.push_back(ReadCandidate(candidates));
   }
   candidates.Reset();
@@ -224,7 +227,7 @@ absl::StatusOr<bool> Pruner::RemoveAttempts(int64_t used_bytes, PruneStep& step)
 
 absl::Status Pruner::Remove(const PrunedAttempt& attempt) {
   absl::Status status = remover_.Remove(attempt.attempt).status();
-  if (!status.ok() || !rules_.also_only_attempts) return status;
+  if (!status.ok() || !(rules_.also_only_attempts || attempt.is_run_unknown)) return status;
   return remover_.RemoveIfEmpty(attempt.run).status();
 }
 

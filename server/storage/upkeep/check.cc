@@ -18,10 +18,10 @@
 namespace telemetry::storage::upkeep {
 namespace {
 
-constexpr const char* kCounted[] = {"kernels",     "runs",         "attempts",      "configs",
-                                    "run_configs", "measurements", "source_hashes", "measurement_details",
-                                    "ir_graphs",   "ir_nodes",     "ir_edges",      "rejects",
-                                    "producers",   "senders"};
+constexpr const char* kCounted[] = {"kernels",        "runs",         "attempts",      "configs",
+                                    "run_configs",    "measurements", "source_hashes", "measurement_details",
+                                    "attempt_events", "ir_graphs",    "ir_nodes",      "ir_edges",
+                                    "rejects",        "producers",    "senders"};
 
 // Checks each page and the log as they are stored on disk. SQLite's own check finds neither a flipped bit inside a
 // value nor frames that the log lost.

@@ -26,6 +26,7 @@ namespace {
 using storage::AttemptRecord;
 using storage::ConfigRecord;
 using storage::DetailRecord;
+using storage::EventRecord;
 using storage::GraphRecord;
 using storage::ProducerBatch;
 using storage::Row;
@@ -124,6 +125,7 @@ std::vector<v1::Record> Everything() {
       records.push_back(RunConfigRecord(run, seq));
       if (seq % 3 == 0) records.push_back(SourceHashRecord(attempt, seq));
       if (seq % 2 == 0) records.push_back(DetailRecord(attempt, seq));
+      if (seq % 3 == 0) records.push_back(EventRecord(attempt, seq));
     }
   }
   records.push_back(Reject(std::string("torn\0line\\\n", 11)));

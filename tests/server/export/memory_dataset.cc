@@ -13,6 +13,7 @@ struct MemoryDataset::AttemptData {
   std::vector<v1::Measurement> rows;
   std::map<uint64_t, std::string> source_hashes;  // by seq
   std::map<uint64_t, v1::MeasurementDetail> details;
+  std::vector<v1::AttemptEvent> events;
 
   // Delivers the rows in items of `rows_per_item`.
   absl::Status Deliver(int rows_per_item, const ItemSink& sink) const {
@@ -31,7 +32,15 @@ struct MemoryDataset::AttemptData {
       if (absl::Status status = sink(item); !status.ok()) return status;
       item.Clear();
     }
-    return item.has_rows() ? sink(item) : absl::OkStatus();
+    if (item.has_rows()) {
+      if (absl::Status status = sink(item); !status.ok()) return status;
+    }
+    for (const v1::AttemptEvent& event : events) {
+      v1::ExportItem event_item;
+      *event_item.mutable_events()->add_events() = event;
+      if (absl::Status status = sink(event_item); !status.ok()) return status;
+    }
+    return absl::OkStatus();
   }
 };
 
@@ -90,7 +99,7 @@ MemoryDataset& MemoryDataset::Attempt(char id_byte) {
 MemoryDataset& MemoryDataset::Add(const Row& row) {
   AttemptData& attempt = runs_.back()->attempts.back();
   v1::Measurement measurement;
-  measurement.set_seq(attempt.rows.size() + 1);
+  measurement.set_seq(row.seq.value_or(attempt.rows.size() + 1));
   measurement.set_timestamp_s(row.timestamp_s);
   measurement.set_generation(row.generation);
   measurement.set_status(row.status);
@@ -106,6 +115,15 @@ MemoryDataset& MemoryDataset::Add(const Row& row) {
   attempt.rows.push_back(measurement);
   attempt.summary.set_measurements(attempt.rows.size());
   return Config(measurement.config_id(), row.config_text);
+}
+
+MemoryDataset& MemoryDataset::Event(const std::string& text) {
+  AttemptData& attempt = runs_.back()->attempts.back();
+  v1::AttemptEvent event;
+  event.set_seq(attempt.events.size() + 1);
+  event.set_text(text);
+  attempt.events.push_back(std::move(event));
+  return *this;
 }
 
 DatasetSource MemoryDataset::Source(int rows_per_item) const {

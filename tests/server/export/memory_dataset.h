@@ -26,6 +26,7 @@ class MemoryDataset {
     std::string source_hash = {};
     v1::Failure failure = {};  // unset: none
     std::optional<v1::MeasurementDetail> detail = std::nullopt;
+    std::optional<uint64_t> seq = std::nullopt;  // unset: the next one
   };
 
   MemoryDataset();
@@ -43,6 +44,9 @@ class MemoryDataset {
   MemoryDataset& Attempt(char id_byte);  // with an id of 16 times this byte
   // Adds a row with the next seq, from 1.
   MemoryDataset& Add(const Row& row);
+
+  // Adds an event with the next seq, from 1.
+  MemoryDataset& Event(const std::string& text);
 
   // Returns a source that delivers rows in items of `rows_per_item`. The source must not outlive the dataset.
   DatasetSource Source(int rows_per_item = 1000) const;

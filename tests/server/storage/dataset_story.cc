@@ -79,6 +79,19 @@ v1::Record DetailRecord(char attempt, uint64_t seq) {
   detail.set_worst_absolute_error(0.25);
   detail.set_worst_relative_error(1e-3);
   detail.set_sm_clock_mhz(1980);
+  detail.set_time_unix_us(1795394163768282);
+  detail.set_exact_perf_ms(0.03014400042593479);
+  return record;
+}
+
+v1::Record EventRecord(char attempt, uint64_t seq, const std::string& text) {
+  v1::Record record;
+  v1::AttemptEvent& event = *record.mutable_attempt_event();
+  event.set_attempt_id(AttemptId(attempt));
+  event.set_seq(seq);
+  event.set_time_unix_us(1795394163768282);
+  event.set_name("selected");
+  event.set_text(text);
   return record;
 }
 
@@ -86,6 +99,7 @@ std::string ExportText(StoreReader& reader, const v1::Filter& filter) {
   v1::ExportRequest request;
   *request.mutable_filter() = filter;
   request.set_details(true);
+  request.set_events(true);
   std::string text;
   absl::Status status = reader.Export(request, [&text](const v1::ExportItem& item) {
     v1::ExportItem copy = item;

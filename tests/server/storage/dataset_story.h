@@ -23,6 +23,7 @@ v1::Record GraphRecord(char run);
 v1::Record Row(char attempt, uint64_t seq, double perf_ms, uint64_t config_id = 7);
 // Returns a detail with a value in each field.
 v1::Record DetailRecord(char attempt, uint64_t seq);
+v1::Record EventRecord(char attempt, uint64_t seq, const std::string& text = R"({"event": "selected"})");
 
 // Returns a complete export as text: equal texts mean equal datasets.
 std::string ExportText(StoreReader& reader, const v1::Filter& filter = {});

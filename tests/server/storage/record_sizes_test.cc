@@ -29,7 +29,12 @@ struct SizeCase {
 class RecordSizesTest : public ::testing::TestWithParam<SizeCase> {};
 
 RecordSizes SmallSizes() {
-  return {.source_bytes = 100, .ir_graph_bytes = 100, .config_bytes = 100, .json_bytes = 100, .failure_bytes = 100};
+  return {.source_bytes = 100,
+          .ir_graph_bytes = 100,
+          .config_bytes = 100,
+          .json_bytes = 100,
+          .failure_bytes = 100,
+          .event_bytes = 100};
 }
 
 TEST_P(RecordSizesTest, WhatIsLargerIsRefusedAndTheFlagNamed) {
@@ -43,7 +48,7 @@ TEST_P(RecordSizesTest, WhatIsLargerIsRefusedAndTheFlagNamed) {
 }
 
 template <typename Set>
-SizeCase Case(const std::string& flag, const std::string& field, Set set) {
+SizeCase MakeCase(const std::string& flag, const std::string& field, Set set) {
   SizeCase size{.flag = flag, .field = field, .fits = {}, .too_large = {}};
   set(size.fits, std::string(100, 'x'));
   set(size.too_large, std::string(101, 'x'));
@@ -53,30 +58,32 @@ SizeCase Case(const std::string& flag, const std::string& field, Set set) {
 std::vector<SizeCase> SizeCases() {
   const std::string json = "--max-json-bytes";
   return {
-      Case("--max-source-bytes", "kernel_source",
-           [](v1::Record& record, std::string text) { record.mutable_run()->set_kernel_source(text); }),
-      Case("--max-config-bytes", "the config's text",
-           [](v1::Record& record, std::string text) { record.mutable_config()->set_text(text); }),
+      MakeCase("--max-source-bytes", "kernel_source",
+               [](v1::Record& record, std::string text) { record.mutable_run()->set_kernel_source(text); }),
+      MakeCase("--max-config-bytes", "the config's text",
+               [](v1::Record& record, std::string text) { record.mutable_config()->set_text(text); }),
       // The encoding adds two bytes.
-      Case("--max-ir-graph-bytes", "the IR graph",
-           [](v1::Record& record, std::string text) { record.mutable_ir_graph()->set_kind(text.substr(2)); }),
-      Case(json, "settings_json",
-           [](v1::Record& record, std::string text) { record.mutable_run()->set_settings_json(text); }),
-      Case(json, "extra_json",
-           [](v1::Record& record, std::string text) { record.mutable_run()->set_extra_json(text); }),
-      Case(json, "environment_json",
-           [](v1::Record& record, std::string text) { record.mutable_attempt()->set_environment_json(text); }),
-      Case(json, "counters_json",
-           [](v1::Record& record, std::string text) { record.mutable_attempt()->set_counters_json(text); }),
-      Case("--max-config-bytes", "decorator",
-           [](v1::Record& record, std::string text) { record.mutable_run_config()->set_decorator(text); }),
+      MakeCase("--max-ir-graph-bytes", "the IR graph",
+               [](v1::Record& record, std::string text) { record.mutable_ir_graph()->set_kind(text.substr(2)); }),
+      MakeCase(json, "settings_json",
+               [](v1::Record& record, std::string text) { record.mutable_run()->set_settings_json(text); }),
+      MakeCase(json, "extra_json",
+               [](v1::Record& record, std::string text) { record.mutable_run()->set_extra_json(text); }),
+      MakeCase(json, "environment_json",
+               [](v1::Record& record, std::string text) { record.mutable_attempt()->set_environment_json(text); }),
+      MakeCase(json, "counters_json",
+               [](v1::Record& record, std::string text) { record.mutable_attempt()->set_counters_json(text); }),
+      MakeCase("--max-config-bytes", "decorator",
+               [](v1::Record& record, std::string text) { record.mutable_run_config()->set_decorator(text); }),
       // The encoding adds two bytes.
-      Case("--max-failure-bytes", "failure",
-           [](v1::Record& record, std::string text) {
-             record.mutable_measurement()->mutable_failure()->set_message(text.substr(2));
-           }),
-      Case(json, "record_keys_json",
-           [](v1::Record& record, std::string text) { record.mutable_run_config()->set_record_keys_json(text); }),
+      MakeCase("--max-failure-bytes", "failure",
+               [](v1::Record& record, std::string text) {
+                 record.mutable_measurement()->mutable_failure()->set_message(text.substr(2));
+               }),
+      MakeCase("--max-event-bytes", "the event's text",
+               [](v1::Record& record, std::string text) { record.mutable_attempt_event()->set_text(text); }),
+      MakeCase(json, "record_keys_json",
+               [](v1::Record& record, std::string text) { record.mutable_run_config()->set_record_keys_json(text); }),
   };
 }
 
@@ -206,7 +213,8 @@ TEST(RecordSizes, EveryFieldOfEveryRecordHasALimit) {
                                        "run_config.sample_id",
                                        "measurement.attempt_id",
                                        "source_hash.attempt_id",
-                                       "measurement_detail.attempt_id"};
+                                       "measurement_detail.attempt_id",
+                                       "attempt_event.attempt_id"};
   const std::set<std::string> unlimited = {"reject.raw"};
   std::vector<Path> paths;
   AddPaths(*v1::Record::descriptor(), {}, paths);

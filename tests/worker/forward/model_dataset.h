@@ -27,6 +27,7 @@ class ModelDataset {
   std::map<RowKey, std::string> rows;  // serialised Measurement
   std::map<RowKey, std::string> source_hashes;
   std::map<RowKey, std::string> details;  // serialised MeasurementDetail
+  std::map<RowKey, std::string> events;   // texts of AttemptEvents
   std::map<std::string, v1::Run> runs;
   std::map<uint64_t, std::string> configs;
   std::map<std::pair<std::string, uint64_t>, v1::RunConfig> run_configs;
@@ -36,7 +37,18 @@ class ModelDataset {
   int unknown_attempts = 0;
 
   bool operator==(const ModelDataset& other) const {
-    return rows == other.rows && source_hashes == other.source_hashes && configs == other.configs;
+    return rows == other.rows && source_hashes == other.source_hashes && configs == other.configs &&
+           details == other.details && events == other.events && Attempts() == other.Attempts();
+  }
+
+  // Returns the attempts, except for the ids that they supersede and are not part of an export.
+  std::map<std::string, std::string> Attempts() const {
+    std::map<std::string, std::string> texts;
+    for (auto [id, attempt] : attempts) {
+      attempt.clear_supersedes();
+      texts[id] = attempt.DebugString();
+    }
+    return texts;
   }
 
  private:
@@ -62,8 +74,10 @@ class ModelDataset {
             record.source_hash().source_hash();
         break;
       case v1::Record::kMeasurementDetail:
-        details[{record.measurement_detail().attempt_id(), record.measurement_detail().seq()}] =
-            record.measurement_detail().SerializeAsString();
+        TakeBeside(record.measurement_detail(), record.measurement_detail().SerializeAsString(), &details);
+        break;
+      case v1::Record::kAttemptEvent:
+        TakeBeside(record.attempt_event(), record.attempt_event().text(), &events);
         break;
       case v1::Record::kIrGraph:
         graphs[record.ir_graph().run_id()] = record.ir_graph().SerializeAsString();
@@ -80,11 +94,33 @@ class ModelDataset {
   void TakeAttempt(const v1::Attempt& attempt) {
     for (const std::string& id : attempt.supersedes()) {
       superseded_.insert(id);
+      if (attempts.contains(id) && !attempts[id].provisional()) continue;
+      std::erase_if(details, [&id](const auto& row) { return row.first.first == id; });
+      std::erase_if(events, [&id](const auto& row) { return row.first.first == id; });
       attempts.erase(id);
       std::erase_if(rows, [&id](const auto& row) { return row.first.first == id; });
       std::erase_if(source_hashes, [&id](const auto& row) { return row.first.first == id; });
     }
-    if (!superseded_.contains(attempt.attempt_id())) attempts[attempt.attempt_id()].MergeFrom(attempt);
+    if (attempt.provisional() && superseded_.contains(attempt.attempt_id())) return;
+    v1::Attempt& stored = attempts[attempt.attempt_id()];
+    const bool is_stored = !stored.attempt_id().empty();
+    const bool other_start = stored.has_started_unix_us() && attempt.has_started_unix_us() &&
+                             stored.started_unix_us() != attempt.started_unix_us();
+    if (other_start) {
+      ++conflicts;
+      return;
+    }
+    const bool provisional = attempt.provisional() && (!is_stored || stored.provisional());
+    stored.MergeFrom(attempt);
+    stored.set_provisional(provisional);
+  }
+
+  template <typename Message>
+  void TakeBeside(const Message& message, const std::string& contents, std::map<RowKey, std::string>* stored) {
+    if (superseded_.contains(message.attempt_id()) && !attempts.contains(message.attempt_id())) return;
+    if (!attempts.contains(message.attempt_id())) ++unknown_attempts;
+    const auto [known, is_new] = stored->emplace(RowKey(message.attempt_id(), message.seq()), contents);
+    if (!is_new && known->second != contents) ++conflicts;
   }
 
   void TakeRow(const v1::Measurement& row) {

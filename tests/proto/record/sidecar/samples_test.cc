@@ -65,10 +65,11 @@ std::vector<MetaRecord> SampleRecords(std::string_view suffix) {
 }
 
 TEST(Samples, AreAllThere) {
-  EXPECT_THAT(SampleFiles(".csv"), SizeIs(8));
-  EXPECT_THAT(SampleFiles(".meta.jsonl"), SizeIs(5));
+  EXPECT_THAT(SampleFiles(".csv"), SizeIs(9));
+  EXPECT_THAT(SampleFiles(".meta.jsonl"), SizeIs(6));
   EXPECT_THAT(SampleFiles(".meta.json"), SizeIs(1));
   EXPECT_THAT(SampleFiles(".ir.jsonl"), SizeIs(3));
+  EXPECT_THAT(SampleFiles(".trace.jsonl"), SizeIs(1));
 }
 
 TEST(Samples, EveryCsvComesBackByteForByte) {
@@ -171,7 +172,7 @@ TEST(Samples, EveryIrRecordComesBackByteForByte) {
 
 TEST(Samples, ConfigIdsAreThoseThatHelionComputed) {
   const std::vector<Row> rows = SampleRows(Dialect::kHelion);
-  ASSERT_THAT(rows, SizeIs(182));
+  ASSERT_THAT(rows, SizeIs(248));
   for (const Row& row : rows) EXPECT_EQ(ConfigId(*ParseConfig(row.config_text)), row.config_id);
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "proto/record/ids.h"
+#include "proto/record/sidecar/trace_line.h"
 #include "server/export/render/dataset_renderer.h"
 #include "tests/server/export/memory_dataset.h"
 #include "tests/server/export/render/render.h"
@@ -13,6 +14,7 @@ namespace telemetry::exporter::render {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr char kFour[] = "Config(num_warps=4)";
 constexpr char kEight[] = "Config(num_warps=8)";
@@ -214,6 +216,32 @@ TEST(Renderer, AWrapperGraphDoesNotStandAmongTheDeviceGraphs) {
   auto parts = MustRender(dataset, Layout::kPr2750);
   EXPECT_EQ(std::count(parts[Part::kIr].begin(), parts[Part::kIr].end(), '\n'), 1);
   EXPECT_EQ(std::count(parts[Part::kWrapperIr].begin(), parts[Part::kWrapperIr].end(), '\n'), 1);
+}
+
+TEST(Renderer, EventsAreLinesOfTheTraceInTheHelionLayoutOnly) {
+  MemoryDataset dataset;
+  dataset.Run(Id64('1')).Attempt('A').Add({}).Event("{\"event\": \"a\"}").Event(" as it was\r");
+  dataset.Run(Id64('2')).Attempt('B').Event("{}");
+  EXPECT_EQ(MustRender(dataset)[Part::kTrace], "{\"event\": \"a\"}\n as it was\r\n{}\n");
+  for (const Layout layout : {Layout::kPr2750, Layout::kV11, Layout::kKeyed}) {
+    EXPECT_EQ(MustRender(dataset, layout).count(Part::kTrace), 0u) << LayoutName(layout);
+  }
+}
+
+TEST(Renderer, RowsThatOnlyATraceHadAreNotInTheCsvOfASidecar) {
+  v1::Attempt attempt;
+  attempt.set_attempt_id(std::string(16, 'A'));
+  attempt.set_dialect("helion");
+  MemoryDataset dataset;
+  dataset.Run(Id64('1'))
+      .Attempt(attempt)
+      .Add({.config_text = kFour, .perf_ms = 0.5})
+      .Add({.config_text = kEight, .perf_ms = 0.25, .seq = record::sidecar::kFirstTraceSeq + 4});
+  for (const Layout layout : {Layout::kHelion, Layout::kPr2750, Layout::kPr2699, Layout::kV11}) {
+    EXPECT_THAT(MustRender(dataset, layout)[Part::kRows], Not(HasSubstr("num_warps=8"))) << LayoutName(layout);
+  }
+  EXPECT_THAT(MustRender(dataset, Layout::kKeyed)[Part::kRows], HasSubstr("num_warps"));
+  EXPECT_THAT(MustRender(dataset, Layout::kKeyed)[Part::kRows], HasSubstr(",281474976710660,"));
 }
 
 TEST(Renderer, SeveralRunsDoNotFitIntoPr2699) {

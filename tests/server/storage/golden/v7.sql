@@ -37,7 +37,7 @@ CREATE TABLE attempts (
   environment_json TEXT,
   counters_json TEXT,
   first_received_unix_us INTEGER NOT NULL
-, sender INTEGER REFERENCES senders) STRICT;
+, sender INTEGER REFERENCES senders, is_run_unknown INTEGER NOT NULL DEFAULT 0 CHECK (is_run_unknown IN (0, 1))) STRICT;
 
 CREATE INDEX attempts_by_run ON attempts (run, attempt_id);
 
@@ -170,24 +170,6 @@ CREATE TABLE producers (
   last_opened_unix_us INTEGER NOT NULL
 , sender INTEGER REFERENCES senders) STRICT, WITHOUT ROWID;
 
-CREATE TABLE measurement_details (
-  attempt INTEGER NOT NULL REFERENCES attempts,
-  seq INTEGER NOT NULL,
-  stage TEXT NOT NULL CHECK (stage IN ('unspecified', 'screening', 'search', 'final')),
-  tied_with_best INTEGER CHECK (tied_with_best IN (0, 1)),
-  samples_ms_json TEXT,
-  throttled_samples INTEGER,
-  registers INTEGER,
-  spill_bytes INTEGER,
-  shared_bytes INTEGER,
-  occupancy REAL,
-  binary_bytes INTEGER,
-  worst_absolute_error REAL,
-  worst_relative_error REAL,
-  sm_clock_mhz REAL,
-  PRIMARY KEY (attempt, seq)
-) STRICT, WITHOUT ROWID;
-
 CREATE TABLE senders (
   sender INTEGER PRIMARY KEY,
   name TEXT NOT NULL UNIQUE
@@ -264,6 +246,35 @@ JOIN runs AS r ON r.run = a.run
 LEFT JOIN kernels AS k ON k.kernel = r.kernel
 JOIN statuses AS s ON s.status = m.status
 JOIN config_texts AS t ON t.config = m.config;
+
+CREATE TABLE attempt_events (
+  attempt INTEGER NOT NULL REFERENCES attempts,
+  seq INTEGER NOT NULL,
+  time_unix_us INTEGER,
+  name TEXT NOT NULL,
+  text TEXT NOT NULL,
+  PRIMARY KEY (attempt, seq)
+) STRICT;
+
+CREATE TABLE "measurement_details" (
+  attempt INTEGER NOT NULL REFERENCES attempts,
+  seq INTEGER NOT NULL,
+  stage TEXT NOT NULL CHECK (stage IN ('unspecified', 'screening', 'search', 'final', 'rebenchmark')),
+  tied_with_best INTEGER CHECK (tied_with_best IN (0, 1)),
+  samples_ms_json TEXT,
+  throttled_samples INTEGER,
+  registers INTEGER,
+  spill_bytes INTEGER,
+  shared_bytes INTEGER,
+  occupancy REAL,
+  binary_bytes INTEGER,
+  worst_absolute_error REAL,
+  worst_relative_error REAL,
+  sm_clock_mhz REAL,
+  time_unix_us INTEGER,
+  exact_perf_ms REAL,
+  PRIMARY KEY (attempt, seq)
+) STRICT, WITHOUT ROWID;
 
 CREATE VIEW best_config_per_run (
   run_id, kernel_name, input_shapes, dtypes, hardware, perf_ms, attempt_id, seq, config_id, config

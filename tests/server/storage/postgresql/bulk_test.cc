@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/barrier.h"
+#include "proto/record/ids.h"
 #include "server/storage/postgresql/connection.h"
 #include "server/storage/postgresql/postgresql_store.h"
 #include "tests/environment.h"
@@ -161,15 +162,18 @@ class RandomRecords {
 
   v1::Record One() {
     const char run = DrawLetter("ab");
-    const char attempt = DrawLetter("vwxyz");
+    const char attempt = DrawLetter("uvwxyz");
     const uint64_t config = 1 + Below(12);
     switch (Below(12)) {
       case 0:
         return RunRecord(run);
       case 1: {
         v1::Record record = AttemptRecord(attempt, attempt < 'x' ? 'a' : 'b');
+        if (attempt == 'u') record.mutable_attempt()->set_run_id(record::UnknownRunId(AttemptId(attempt)));
         record.mutable_attempt()->set_provisional(attempt != 'z' && Below(2) == 0);
-        if (Below(8) == 0) record.mutable_attempt()->add_supersedes(AttemptId(DrawLetter("vwxy")));
+        if (attempt != 'u' && Below(8) == 0) {
+          record.mutable_attempt()->add_supersedes(AttemptId(DrawLetter("uvwxy")));
+        }
         return record;
       }
       case 2:
@@ -201,6 +205,8 @@ class RandomRecords {
       }
       case 7:
         return GraphRecord(run);
+      case 8:
+        return EventRecord(attempt, 1 + Below(20), Below(16) == 0 ? "{}" : "{\"event\": \"x\"}");
       default: {
         const uint64_t seq = 1 + Below(200);
         v1::Record record = Row(attempt, seq, Below(16) == 0 ? 0.75 : 0.5, 1 + seq % 12);

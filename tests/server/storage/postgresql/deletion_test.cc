@@ -129,7 +129,7 @@ TEST_F(DeletionBesideWritersTest, NothingElseIsLostOrRefusedAndNothingIsLeftBehi
   EXPECT_EQ(CountRows("attempts"), absl::StrCat(producers.size()));
   EXPECT_EQ(CountRows("measurements"), absl::StrCat(producers.size() * kBatches * Producer::kRows));
   for (const char* table :
-       {"measurement_details", "ir_graphs", "ir_nodes", "ir_edges", "run_configs", "run_settings"}) {
+       {"measurement_details", "attempt_events", "ir_graphs", "ir_nodes", "ir_edges", "run_configs", "run_settings"}) {
     EXPECT_EQ(CountRows(absl::StrCat(table, " AS t WHERE NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.run = t.run)")),
               "0")
         << table;

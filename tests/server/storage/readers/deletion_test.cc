@@ -45,8 +45,9 @@ class DeletionTest : public ::testing::Test {
   static std::vector<v1::Record> Whole(char attempt, char run, const std::string& origin = "ci/1") {
     v1::Record announced = AttemptRecord(attempt, run);
     announced.mutable_attempt()->set_origin(origin);
-    std::vector<v1::Record> records = {RunRecord(run),       GraphRecord(run),      announced,
-                                       Row(attempt, 1, 0.5), Row(attempt, 2, 0.25), DetailRecord(attempt, 1)};
+    std::vector<v1::Record> records = {RunRecord(run),         GraphRecord(run),      announced,
+                                       Row(attempt, 1, 0.5),   Row(attempt, 2, 0.25), DetailRecord(attempt, 1),
+                                       EventRecord(attempt, 1)};
     records.emplace_back().mutable_run_config()->set_run_id(RunId(run));
     records.back().mutable_run_config()->set_config_id(7);
     records.emplace_back().mutable_source_hash()->set_attempt_id(AttemptId(attempt));
@@ -121,8 +122,8 @@ TEST_F(DeletionTest, ARunGoesWithItsAttemptsAndAllThatBelongsToIt) {
   EXPECT_EQ(Delete(Runs({RunId('a')})), "xy");
   EXPECT_EQ(rows_, 4u);
   EXPECT_EQ(runs_, 1u);
-  for (const char* table : {"runs", "kernels", "attempts", "measurements", "measurement_details", "source_hashes",
-                            "ir_graphs", "ir_nodes", "ir_edges", "run_configs", "run_settings"}) {
+  for (const char* table : {"runs", "kernels", "attempts", "measurements", "measurement_details", "attempt_events",
+                            "source_hashes", "ir_graphs", "ir_nodes", "ir_edges", "run_configs", "run_settings"}) {
     EXPECT_EQ(Count(table), "0") << table;
   }
 }

@@ -82,20 +82,21 @@ TEST_F(SenderTest, AnAttemptIsContinuedByItsSenderAlone) {
   ExpectKeptFrom("two", Row('x', 2, 0.25));
   ExpectKeptFrom("two", MakeHashRecord('x', 2, "ab"));
   ExpectKeptFrom("two", DetailRecord('x', 2));
+  ExpectKeptFrom("two", EventRecord('x', 2));
   ExpectKeptFrom("", Row('x', 2, 0.25));
   v1::Record seed = Attempt('x', v1::Attempt::STATE_OPEN);
   seed.mutable_attempt()->set_counters_json("{}");
   ExpectKeptFrom("two", seed);
   EXPECT_THAT(Send("one", {Attempt('x', v1::Attempt::STATE_COMPLETE), Row('x', 2, 0.25), MakeHashRecord('x', 2, "cd"),
-                           DetailRecord('x', 2)}),
+                           DetailRecord('x', 2), EventRecord('x', 2)}),
               IsEmpty());
   // The row of sender "two" and the row without a sender's name give the same reject.
-  EXPECT_EQ(Count("rejects WHERE reason = 'not_yours'"), "5");
+  EXPECT_EQ(Count("rejects WHERE reason = 'not_yours'"), "6");
 }
 
 TEST_F(SenderTest, TheSameSentByAnotherChangesNothingAndIsFine) {
   const std::vector<v1::Record> records = {RunRecord('a'), Attempt('x', v1::Attempt::STATE_COMPLETE), Row('x', 1, 0.5),
-                                           MakeHashRecord('x', 1, "ab"), DetailRecord('x', 1)};
+                                           MakeHashRecord('x', 1, "ab"), DetailRecord('x', 1), EventRecord('x', 1)};
   EXPECT_THAT(Send("one", records), IsEmpty());
   const std::string before = story_.Export();
   EXPECT_THAT(Send("two", records), IsEmpty());

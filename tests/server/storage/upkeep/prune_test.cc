@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "proto/record/ids.h"
 #include "server/storage/sqlite/sqlite_database.h"
 #include "server/storage/upkeep/backup.h"
 #include "server/storage/upkeep/check.h"
@@ -42,6 +43,7 @@ class PruneTest : public testing::Test {
     std::vector<v1::Record> records = {RunRecord(run), GraphRecord(run), Ended(AttemptRecord(attempt, run))};
     for (int i = 1; i <= rows; ++i) records.push_back(Row(attempt, static_cast<uint64_t>(i), 0.5 * i));
     records.push_back(DetailRecord(attempt, 1));
+    records.push_back(EventRecord(attempt, 1));
     ASSERT_THAT(story_.Send(records).refused, IsEmpty());
   }
 
@@ -102,8 +104,21 @@ TEST_F(PruneTest, RemovesWhatIsTooOldButNeverARunsNewestAttempt) {
   EXPECT_EQ(Count("attempts"), "2");
   EXPECT_EQ(Count("measurements"), "4");
   EXPECT_EQ(Count("measurement_details"), "2");
+  EXPECT_EQ(Count("attempt_events"), "2");
   EXPECT_EQ(Count("runs"), "2");
   EXPECT_THAT(CheckDataset(path_)->damage, IsEmpty());
+}
+
+TEST_F(PruneTest, AnAttemptOfAnUnknownRunGoesWithItsStandIn) {
+  ServeUntil(1);
+  v1::Record unlinked = Ended(AttemptRecord('u', 'a'));
+  unlinked.mutable_attempt()->set_run_id(record::UnknownRunId(AttemptId('u')));
+  ASSERT_THAT(story_.Send({unlinked, EventRecord('u', 1)}).refused, IsEmpty());
+  Arrives(50, 'z', 'a');
+  EXPECT_EQ(Prune({.keep_age = absl::Hours(24 * 30)}, 60), "u");
+  EXPECT_EQ(Count("attempts"), "1");
+  EXPECT_EQ(Count("runs"), "1");
+  EXPECT_EQ(Count("attempt_events"), "1");
 }
 
 TEST_F(PruneTest, RunsGoWithTheirOnlyAttemptWhereThatIsAskedFor) {
