@@ -54,7 +54,17 @@ absl::Status MeasurementLog::Take(const record::sidecar::MeasurementLine& line) 
   return sink_(record);
 }
 
-absl::Status MeasurementLog::Take(const record::sidecar::EventLine& line) { return Find(line.attempt_id).status(); }
+absl::Status MeasurementLog::Take(const record::sidecar::EventLine& line) {
+  RETURN_IF_ERROR(Find(line.attempt_id).status());
+  v1::Record record;
+  v1::AttemptEvent& event = *record.mutable_attempt_event();
+  event.set_attempt_id(line.attempt_id);
+  event.set_seq(line.seq);
+  if (line.time_unix_us.has_value()) event.set_time_unix_us(*line.time_unix_us);
+  event.set_name(line.name);
+  event.set_text(line.text);
+  return sink_(record);
+}
 
 absl::Status MeasurementLog::Take(const record::sidecar::EndLine& line) {
   ASSIGN_OR_RETURN(Attempt* const attempt, Find(line.attempt_id));

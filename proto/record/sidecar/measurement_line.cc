@@ -237,7 +237,8 @@ absl::StatusOr<MeasurementsLine> ReadEvent(const Json& line) {
                  .seq = keys.Count("seq").value_or(0),
                  .time_unix_us = keys.Integer("time_unix_us"),
                  .name = keys.Text("name"),
-                 .values_json = ToJson(keys.Object("values"))};
+                 .text = ToJson(line)};
+  keys.Object("values");
   if (read.seq == 0) keys.Fail("seq", "1 or more");
   if (read.name.empty()) keys.Fail("name", "the name of the event");
   RETURN_IF_ERROR(keys.status());

@@ -45,7 +45,7 @@ struct EventLine {
   uint64_t seq = 0;        // position among the attempt's events, from 1
   std::optional<int64_t> time_unix_us;
   std::string name;
-  std::string values_json;  // an object
+  std::string text;  // the line
 };
 
 using MeasurementsLine = std::variant<AttemptLine, MeasurementLine, EventLine, EndLine, ContinuedLine>;

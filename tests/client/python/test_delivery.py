@@ -95,6 +95,26 @@ def test_the_run_id_is_derived_from_the_content(delivered_jobs: Jobs, pipeline: 
         assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
+def test_events_are_exported_as_they_were_written(delivered_jobs: Jobs, pipeline: Pipeline) -> None:
+    jobs = delivered_jobs
+    with pipeline.serving():
+        jobs.collector = pipeline.address
+        out = jobs.run(
+            "import glob, os, autotune_telemetry as at\n"
+            "with at.attempt(kernel='k') as attempt:\n"
+            "    attempt.record({'a': 1}, ms=2, quantiles={0.2: 1.5, 0.8: 2.5})\n"
+            "    attempt.event('selected', config={'a': 1})\n"
+            "    (path,) = glob.glob(os.environ['AUTOTUNE_TELEMETRY_STATE_DIR'] + '/jobs/*/*.jsonl')\n"
+            "    print(*[line for line in open(path) if '\"event\"' in line], sep='', end='')\n"
+            "assert at.flush(30) == 0\n"
+        )
+        files = pipeline.export("helion")
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert [line["name"] for line in lines] == ["quantiles", "selected"]
+    assert lines[0]["values"] == {"seq": 1, "quantiles_ms": [[0.2, 1.5], [0.8, 2.5]]}
+    assert files[".trace.jsonl"].decode() == out
+
+
 def test_flush_returns_the_records_that_are_left(delivered_jobs: Jobs) -> None:
     assert "left 4" in delivered_jobs.run(RECORD + FLUSH.replace("30", "0.1"), "job")
 

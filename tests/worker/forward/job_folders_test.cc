@@ -301,6 +301,19 @@ TEST(MeasurementFiles, ALineOfAnUnknownAttemptIsAReject) {
   EXPECT_THAT(reject.message(), HasSubstr(kAttemptId));
 }
 
+TEST(MeasurementFiles, EventsAreEventsOfTheirAttempt) {
+  TempFolder folder;
+  const std::string event = absl::StrCat(R"({"kind": "event", "attempt_id": ")", kAttemptId,
+                                         R"(", "seq": 1, "name": "selected", "values": {"n": 4}})", "\n");
+  WriteFile(folder.File("k.measurements.jsonl"), AttemptLine() + MeasurementLine(1) + event);
+  ModelDataset dataset;
+  const absl::StatusOr<ForwardResult> result = ForwardOnce({.paths = {folder.path()}}, dataset.Sink());
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->counts.rejects, 0U);
+  ASSERT_THAT(dataset.events, SizeIs(1));
+  EXPECT_EQ(dataset.events.begin()->second + "\n", event);
+}
+
 TEST(MeasurementFiles, TheEndOfAFileWithoutAWriterAbandonsNothing) {
   TempFolder folder;
   WriteFile(folder.File("k.measurements.jsonl"), AttemptLine());

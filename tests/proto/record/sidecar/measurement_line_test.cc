@@ -71,16 +71,18 @@ TEST(MeasurementLine, ALineWithoutDetailsHasNone) {
   EXPECT_FALSE(std::get<MeasurementLine>(*line).measurement.has_perf_ms());
 }
 
-TEST(MeasurementLine, AnEventKeepsItsValues) {
-  const auto line =
-      Parse(R"({"kind": "event", "attempt_id": "00112233445566778899aabbccddeeff", "seq": 2, "name": "selected",)"
-            R"( "time_unix_us": 7, "values": {"b": 1.50, "a": [null]}})");
+TEST(MeasurementLine, AnEventIsTheLine) {
+  const std::string text =
+      R"({"kind": "event", "attempt_id": "00112233445566778899aabbccddeeff", "seq": 2, "name": "selected",)"
+      R"( "time_unix_us": 7, "values": {"b": 1.5, "a": [null]}})";
+  const absl::StatusOr<MeasurementsLine> line = Parse(text);
   ASSERT_TRUE(line.ok()) << line.status();
   const auto& read = std::get<EventLine>(*line);
   EXPECT_EQ(read.seq, 2U);
   EXPECT_EQ(read.name, "selected");
   EXPECT_EQ(read.time_unix_us, 7);
-  EXPECT_EQ(read.values_json, R"({"b": 1.50, "a": [null]})");
+  EXPECT_EQ(read.text, text);
+  EXPECT_THAT(ErrorWith(text, R"({"b": 1.5, "a": [null]})", "1"), HasSubstr("values"));
 }
 
 TEST(MeasurementLine, AnErrorNamesTheKey) {
