@@ -58,6 +58,7 @@ TEST_F(ShownCredentialsTest, AFileThatIsMissingIsSaidAndWaitedFor) {
   Open();
   Append("a");
   ExpectShutOut(file_);
+  AwaitNotice(file_);  // the state changes before the notice appears
   EXPECT_THAT(notices(), Contains(HasSubstr(file_)).Times(1));
   SetContents(file_, token_);
   AwaitNotice("is back");

@@ -133,7 +133,8 @@ TEST_F(CompilePoolTest, WhereNoProcessCanBeStartedJobsSaySo) {
     EXPECT_EQ(ResultCode(result), StatusCode::kUnavailable);
     EXPECT_THAT(result.log(), HasSubstr("/nowhere/compiler"));
   }
-  EXPECT_EQ(pool_->stats().unavailable, 1);
+  // The second job shares the failure of the first one, or comes after it and tries again.
+  EXPECT_THAT(pool_->stats().unavailable, testing::AnyOf(1, 2));
 }
 
 TEST_F(CompilePoolTest, CallbacksMaySubmit) {
