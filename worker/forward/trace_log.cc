@@ -219,11 +219,14 @@ absl::StatusOr<bool> TraceLog::BeginSegment(Files files, Trace* trace, bool* wai
     return false;
   }
   const size_t attempt = ChooseAttempt(trials, first, candidates, rows_);
-  // Otherwise the attempt is more likely that of another process, whose trace is not identified yet.
+  const double offset_s = first.at_s - rows_.FirstRows(attempt).front().at_s;
+  // A stage has a clock of its own. An attempt with the clock of the stage before is a part of it that the splitter cut
+  // off; the place of the cut depends on rows of other processes.
+  const bool has_new_clock = offset_s > trace->segments.back().offset_s + 2 * RowIndex::kToleranceS;
+  // Other processes may have equal outcomes, but not equal times.
   const bool has_measured =
       std::any_of(trials.begin(), trials.end(), [](const TimedOutcome& trial) { return trial.is_measured; });
-  const size_t least = has_measured ? 1 : trials.size() / 2 + 1;
-  if (CountFound(trials, first, rows_.FirstRows(attempt)) < least) return false;
+  if (!has_new_clock || !has_measured || CountFound(trials, first, rows_.FirstRows(attempt)) == 0) return false;
   rows_.Claim(attempt);
   trace->segments.push_back({.attempt = attempt, .offset_s = first.at_s - rows_.FirstRows(attempt).front().at_s});
   return Place(trace->pending.front(), *trace);
