@@ -327,6 +327,7 @@ TEST_F(TraceLinkTest, AProcessThatWasKilledBeforeItsFirstRowHasNoRun) {
   process.Event("baseline");
   TuningProcess other(1, 1);
   other.Search(5, &random_);
+  other.End("ok");
   const std::vector<TuningWrite> writes = InOrder({process, other});
   ModelDataset dataset;
   WriteAfter(writes, writes.size());
