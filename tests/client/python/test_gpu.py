@@ -228,8 +228,8 @@ def test_helion_rows_records_and_traces_are_those_that_helion_wrote(tmp_path: pa
 def test_two_helion_processes_that_write_one_log(tmp_path: pathlib.Path, pipeline: Pipeline) -> None:
     base = tmp_path / "own" / "log"
     base.parent.mkdir()
-    gpu = Gpu(tmp_path, pipeline.address)
     with pipeline.serving():
+        gpu = Gpu(tmp_path, pipeline.address)
         processes = []
         for seed in ("1", "2"):
             more = {**HELION_QUICK, "HELION_AUTOTUNE_RANDOM_SEED": seed, "HELION_AUTOTUNE_LOG": str(base)}
@@ -248,8 +248,8 @@ def test_two_helion_processes_that_write_one_log(tmp_path: pathlib.Path, pipelin
 def test_a_killed_helion_loses_at_most_a_line(tmp_path: pathlib.Path, pipeline: Pipeline) -> None:
     base = tmp_path / "own" / "log"
     base.parent.mkdir()
-    gpu = Gpu(tmp_path, pipeline.address)
     with pipeline.serving():
+        gpu = Gpu(tmp_path, pipeline.address)
         environment = gpu.environment(HELION_AUTOTUNE_LOG=str(base), **HELION_QUICK)
         process = subprocess.Popen(gpu.command(HELION), env=environment, stderr=subprocess.DEVNULL, start_new_session=True)
         until = time.monotonic() + TIMEOUT_S
