@@ -95,8 +95,9 @@ TEST_F(SenderTest, AnAttemptIsContinuedByItsSenderAlone) {
 }
 
 TEST_F(SenderTest, TheSameSentByAnotherChangesNothingAndIsFine) {
-  const std::vector<v1::Record> records = {RunRecord('a'), Attempt('x', v1::Attempt::STATE_COMPLETE), Row('x', 1, 0.5),
-                                           MakeHashRecord('x', 1, "ab"), DetailRecord('x', 1), EventRecord('x', 1)};
+  const std::vector<v1::Record> records = {RunRecord('a'),       Attempt('x', v1::Attempt::STATE_COMPLETE),
+                                           Row('x', 1, 0.5),     MakeHashRecord('x', 1, "ab"),
+                                           DetailRecord('x', 1), EventRecord('x', 1)};
   EXPECT_THAT(Send("one", records), IsEmpty());
   const std::string before = story_.Export();
   EXPECT_THAT(Send("two", records), IsEmpty());
