@@ -111,7 +111,7 @@ std::deque<BatchQueue::Entry>::iterator BatchQueue::FindHeld() {
   return found;
 }
 
-std::vector<BatchQueue::Entry> BatchQueue::TakeHeld(std::deque<Entry>::iterator held) {
+std::vector<BatchQueue::Entry> BatchQueue::TakeHeld(const std::deque<Entry>::iterator& held) {
   std::vector<Entry> taken;
   taken.push_back(std::move(*held));
   held_.erase(held);

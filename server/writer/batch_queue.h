@@ -102,7 +102,7 @@ class BatchQueue {
   // Returns the held batch to be taken next, or end(): the first one of a sender other than the last one's, if
   // possible.
   std::deque<Entry>::iterator FindHeld();
-  std::vector<Entry> TakeHeld(std::deque<Entry>::iterator held);
+  std::vector<Entry> TakeHeld(const std::deque<Entry>::iterator& held);
   std::vector<Entry> TakeReady(const Work& limit);
   // Moves ready batches to the group, in order, as far as the shares and the group have room.
   void TakeShares(const Shares& shares, const Rule& rule, Group& group);

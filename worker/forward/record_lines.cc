@@ -29,7 +29,7 @@ void RecordLines::ReadLine(std::string_view line, std::vector<Item>* items) {
   const auto pieces = CutRecords(line, start_, [&](std::string_view text) { return AddRecord(text, &records); });
   auto record = records.begin();
   for (const RecordPiece& piece : pieces) {
-    piece.is_record ? items->push_back(*std::move(record++)) : AddBad(piece.text, items);
+    piece.is_record ? items->push_back(std::move(*record++)) : AddBad(piece.text, items);
   }
 }
 

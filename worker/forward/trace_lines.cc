@@ -51,7 +51,7 @@ void TraceLines::ReadLine(std::string_view line, std::vector<Item>* items) {
   auto whole = lines.begin();
   for (const RecordPiece& piece : pieces) {
     if (piece.is_record) {
-      items->push_back(*std::move(whole++));
+      items->push_back(std::move(*whole++));
     } else {
       AddBad(piece.text, std::string(record::sidecar::ParseTraceLine(piece.text).status().message()), items);
     }

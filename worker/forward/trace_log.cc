@@ -102,7 +102,7 @@ void TraceLog::AddTrial(Trial trial, size_t number) {
     trace.first_trials.push_back(trial);
     if (AreIdentifying(Outcomes(trace.first_trials))) SetIdentified(number);
   }
-  if (trace.stage != Stage::kUnlinked) trace.pending.push_back(std::move(trial));
+  if (trace.stage != Stage::kUnlinked) trace.pending.push_back(trial);
 }
 
 void TraceLog::SetIdentified(size_t number) {
@@ -146,7 +146,7 @@ absl::Status TraceLog::Link(Files files) {
       std::vector<Trial> tried = std::exchange(trace.unmatched, {});
       for (Trial& trial : tried) {
         ASSIGN_OR_RETURN(const bool placed, Place(trial, trace));
-        if (!placed) trace.unmatched.push_back(std::move(trial));
+        if (!placed) trace.unmatched.push_back(trial);
       }
     }
     RETURN_IF_ERROR(PlaceTrials(files, &trace));
@@ -189,7 +189,7 @@ absl::Status TraceLog::PlaceTrials(Files files, Trace* trace) {
       if (waits) return absl::OkStatus();
     }
     if (!placed && trace->unmatched.size() < kMostUnmatched) {
-      trace->unmatched.push_back(std::move(trace->pending.front()));
+      trace->unmatched.push_back(trace->pending.front());
     }
     trace->pending.pop_front();
   }
