@@ -69,15 +69,10 @@ void SendLargestGraphs(const Target& target) {
   largest.mutable_ir_graph()->set_run_id(std::string(64, 'a'));
   largest.mutable_ir_graph()->set_kind("device");
   for (int i = 0; i < 30'000; ++i) largest.mutable_ir_graph()->add_nodes()->set_id(absl::StrCat("node ", i));
-  const uint64_t bytes = largest.ByteSizeLong();
-  SendBatches(target, 4 * bytes, [&](uint64_t number) {
+  SendBatches(target, largest.ByteSizeLong(), [&](uint64_t number) {
     v1::Record graph = largest;
-    std::vector<std::string> batch;
-    for (int i = 0; i < 4; ++i) {
-      graph.mutable_ir_graph()->set_run_id(record::Sha256Hex(absl::StrCat(4 * number + i)));
-      batch.push_back(graph.SerializeAsString());
-    }
-    return batch;
+    graph.mutable_ir_graph()->set_run_id(record::Sha256Hex(absl::StrCat(number)));
+    return std::vector<std::string>{graph.SerializeAsString()};
   });
 }
 
