@@ -24,6 +24,11 @@ struct PieceOutline {
   uint64_t memory_bytes = 0;
   // Estimated work of the writer, in rows (record_weight.h).
   uint64_t rows = 0;
+
+  // Returns true for a single record above kShortPiece.
+  bool is_indivisible() const {
+    return records == 1 && (rows > call::kShortPiece.rows || record_bytes > call::kShortPiece.bytes);
+  }
 };
 
 // The properties of a Batch that can be read without creating objects for its records.

@@ -12,9 +12,9 @@ namespace {
 // The size limit of a small batch: this constant or a 64th of the budget, whichever is lower.
 constexpr uint64_t kSmallBytes = uint64_t{64} << 10;
 constexpr uint64_t kSmallOnesOfBudget = 64;
-// An eighth of the budget is reserved for small batches, and a quarter for huge ones.
+// An eighth of the budget is reserved for small batches, and a quarter for indivisible ones.
 constexpr uint64_t kSmallShare = 8;
-constexpr uint64_t kHugeShare = 4;
+constexpr uint64_t kIndivisibleShare = 4;
 
 }  // namespace
 
@@ -22,8 +22,9 @@ Admission::Admission(const call::Limits& limits)
     : limits_(limits),
       small_bytes_(std::min(kSmallBytes, limits.in_flight_bytes / kSmallOnesOfBudget)),
       small_(limits.in_flight_bytes / kSmallShare),
-      large_(limits.in_flight_bytes - limits.in_flight_bytes / kSmallShare - limits.in_flight_bytes / kHugeShare),
-      huge_(limits.in_flight_bytes / kHugeShare),
+      large_(limits.in_flight_bytes - limits.in_flight_bytes / kSmallShare -
+             limits.in_flight_bytes / kIndivisibleShare),
+      indivisible_(limits.in_flight_bytes / kIndivisibleShare),
       waiting_(limits.waiting_bytes, limits.waiting_bytes),
       thread_([this] { Run(); }) {}
 
@@ -36,24 +37,25 @@ void Admission::Stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-bool Admission::TryAdmit(const std::string& sender, uint64_t bytes) {
+bool Admission::TryAdmit(const std::string& sender, const Need& need) {
   absl::MutexLock lock(&mutex_);
-  Part& part = ChoosePart(bytes);
-  return !stopping_ && part.waiters.empty() && part.in_flight.TryTake(sender, bytes);
+  Part& part = ChoosePart(need);
+  return !stopping_ && part.waiters.empty() && part.in_flight.TryTake(sender, need.bytes);
 }
 
-void Admission::Admit(const std::string& sender, uint64_t bytes, uint64_t message_bytes, Done done) {
+void Admission::Admit(const std::string& sender, const Need& need, uint64_t message_bytes, Done done) {
   Answers answers;
   {
     absl::MutexLock lock(&mutex_);
-    Part& part = ChoosePart(bytes);
+    Part& part = ChoosePart(need);
     if (stopping_) {
       answers.emplace_back(std::move(done), absl::UnavailableError("the collector is shutting down"));
-    } else if (part.waiters.empty() && part.in_flight.TryTake(sender, bytes)) {
+    } else if (part.waiters.empty() && part.in_flight.TryTake(sender, need.bytes)) {
       answers.emplace_back(std::move(done), absl::OkStatus());
     } else if (MakeRoomToWait(sender, message_bytes, answers)) {
       waiting_.Take(sender, message_bytes);
-      part.waiters.push_back({sender, bytes, message_bytes, SteadyAfter(limits_.admission_timeout), std::move(done)});
+      part.waiters.push_back(
+          {sender, need.bytes, message_bytes, SteadyAfter(limits_.admission_timeout), std::move(done)});
       changed_.NotifyAll();
     } else {
       ++turned_away_;
@@ -69,7 +71,7 @@ bool Admission::MakeRoomToWait(const std::string& sender, uint64_t message_bytes
     return waiting_.RoomFor(sender, message_bytes) == call::SenderShares::Room::kYes;
   };
   if (waiting_.HeldBy(sender) + message_bytes > half) return has_room();
-  for (Part* part : {&huge_, &large_, &small_}) {
+  for (Part* part : {&indivisible_, &large_, &small_}) {
     for (auto waiter = part->waiters.end(); !has_room() && waiter != part->waiters.begin();) {
       --waiter;
       if (waiting_.HeldBy(waiter->sender) <= half) continue;
@@ -84,17 +86,17 @@ absl::Status Admission::Overloaded() const {
   return call::TryAgainLater("the collector is overloaded", limits_.retry_delay);
 }
 
-void Admission::Release(const std::string& sender, uint64_t bytes) {
+void Admission::Release(const std::string& sender, const Need& need) {
   absl::MutexLock lock(&mutex_);
-  Part& part = ChoosePart(bytes);
-  part.in_flight.Release(sender, bytes);
+  Part& part = ChoosePart(need);
+  part.in_flight.Release(sender, need.bytes);
   if (!part.waiters.empty()) changed_.NotifyAll();
 }
 
 Admission::State Admission::state() const {
   absl::MutexLock lock(&mutex_);
-  return {.used_bytes = small_.in_flight.total() + large_.in_flight.total() + huge_.in_flight.total(),
-          .waiting = small_.waiters.size() + large_.waiters.size() + huge_.waiters.size(),
+  return {.used_bytes = small_.in_flight.total() + large_.in_flight.total() + indivisible_.in_flight.total(),
+          .waiting = small_.waiters.size() + large_.waiters.size() + indivisible_.waiters.size(),
           .waiting_bytes = waiting_.total(),
           .turned_away = turned_away_};
 }
@@ -114,7 +116,7 @@ std::list<Admission::Waiter>::iterator Admission::Part::FirstWithRoom() {
 
 SteadyTime Admission::NextDeadline() const {
   SteadyTime next = kNever;
-  for (const Part* part : {&small_, &large_, &huge_}) {
+  for (const Part* part : {&small_, &large_, &indivisible_}) {
     if (!part->waiters.empty()) next = std::min(next, part->waiters.front().deadline);
   }
   return next;
@@ -152,7 +154,7 @@ void Admission::Run() {
       changed_.Await(mutex_, NextDeadline(), work);
       TakeAnswered(small_, answers);
       TakeAnswered(large_, answers);
-      TakeAnswered(huge_, answers);
+      TakeAnswered(indivisible_, answers);
       stopping = stopping_;
     }
     for (auto& [done, status] : answers) done(std::move(status));

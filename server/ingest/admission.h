@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "proto/base/steady.h"
+#include "server/batch/request_outline.h"
 #include "server/call/limits.h"
 #include "server/call/sender_shares.h"
 
@@ -23,9 +24,9 @@ namespace telemetry::ingest {
 //
 // One sender may use at most three quarters of the budget. Batches are admitted first come, first served, but a sender
 // that has used up its share does not block other senders. When one sender holds more than half of the room for waiting
-// batches, its newest batches are refused to make room for those of other senders. Small batches and those above the
-// limits of a piece, which have a single record, have parts of the budget of their own, so that the others do not wait
-// behind larger ones.
+// batches, its newest batches are refused to make room for those of other senders. Small batches and indivisible ones,
+// which the writer may hold back for long (writer::BatchQueue), have parts of the budget of their own, so that others
+// do not wait for them.
 class Admission {
  public:
   // OK: the bytes are reserved, and the caller must release them. RESOURCE_EXHAUSTED with RetryInfo: no room became
@@ -37,15 +38,23 @@ class Admission {
   // Ends all waiting batches, and all that come later, with UNAVAILABLE.
   void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // The memory of a batch, and whether it cannot be divided (batch::PieceOutline).
+  struct Need {
+    uint64_t bytes = 0;
+    bool is_indivisible = false;
+  };
+  static Need NeedOf(const batch::PieceOutline& piece) { return {piece.memory_bytes, piece.is_indivisible()}; }
+
   // Reserves the bytes if nothing waits for room and they have room now; the caller must release them.
-  bool TryAdmit(const std::string& sender, uint64_t bytes) ABSL_LOCKS_EXCLUDED(mutex_);
+  bool TryAdmit(const std::string& sender, const Need& need) ABSL_LOCKS_EXCLUDED(mutex_);
   // Calls `done` exactly once: before Admit() returns if there is room for the batch, or no room to wait; otherwise
   // later, from the thread of this object. A batch larger than the budget is admitted only while nothing else is in
   // flight, and a batch larger than a sender's share only while its sender has nothing else in flight. A batch larger
   // than the room for waiting batches waits only while no other batch waits. `message_bytes` is the memory that the
   // batch uses while it waits.
-  void Admit(const std::string& sender, uint64_t bytes, uint64_t message_bytes, Done done) ABSL_LOCKS_EXCLUDED(mutex_);
-  void Release(const std::string& sender, uint64_t bytes) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Admit(const std::string& sender, const Need& need, uint64_t message_bytes, Done done)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  void Release(const std::string& sender, const Need& need) ABSL_LOCKS_EXCLUDED(mutex_);
 
   struct State {
     uint64_t used_bytes = 0;
@@ -78,15 +87,15 @@ class Admission {
 
   absl::Status Overloaded() const;
   void Run() ABSL_LOCKS_EXCLUDED(mutex_);
-  Part& ChoosePart(uint64_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    if (bytes <= small_bytes_) return small_;
-    return bytes <= call::kMaxPieceMemoryBytes ? large_ : huge_;
+  Part& ChoosePart(const Need& need) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (need.is_indivisible) return indivisible_;
+    return need.bytes <= small_bytes_ ? small_ : large_;
   }
   bool HasWaiters() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    return !small_.waiters.empty() || !large_.waiters.empty() || !huge_.waiters.empty();
+    return !small_.waiters.empty() || !large_.waiters.empty() || !indivisible_.waiters.empty();
   }
   bool HasWork() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    return stopping_ || small_.HasWork() || large_.HasWork() || huge_.HasWork();
+    return stopping_ || small_.HasWork() || large_.HasWork() || indivisible_.HasWork();
   }
   // Returns the earliest deadline of a waiter, or kNever if nothing waits.
   SteadyTime NextDeadline() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -104,7 +113,7 @@ class Admission {
   mutable absl::Mutex mutex_;
   Part small_ ABSL_GUARDED_BY(mutex_);
   Part large_ ABSL_GUARDED_BY(mutex_);
-  Part huge_ ABSL_GUARDED_BY(mutex_);
+  Part indivisible_ ABSL_GUARDED_BY(mutex_);
   call::SenderShares waiting_ ABSL_GUARDED_BY(mutex_);
   uint64_t turned_away_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;

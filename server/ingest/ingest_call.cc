@@ -68,10 +68,10 @@ void IngestCall::OnOpened(const storage::OpenOutcome& outcome) {
 }
 
 void IngestCall::AdmitPieces() {
-  while (context_.admission.TryAdmit(sender(), batch_->next().memory_bytes)) {
+  while (context_.admission.TryAdmit(sender(), Admission::NeedOf(batch_->next()))) {
     if (!HandleAdmitted(absl::OkStatus())) return;
   }
-  context_.admission.Admit(sender(), batch_->next().memory_bytes, request().Length(),
+  context_.admission.Admit(sender(), Admission::NeedOf(batch_->next()), request().Length(),
                            [self = Self()](absl::Status status) {
                              if (self->HandleAdmitted(std::move(status))) self->AdmitPieces();
                            });
@@ -79,7 +79,7 @@ void IngestCall::AdmitPieces() {
 
 bool IngestCall::HandleAdmitted(absl::Status status) {
   if (status.ok() && has_ended()) {
-    context_.admission.Release(sender(), batch_->next().memory_bytes);
+    context_.admission.Release(sender(), Admission::NeedOf(batch_->next()));
     status = absl::CancelledError("the call has ended");
   }
   if (status.ok()) {
@@ -93,16 +93,16 @@ bool IngestCall::HandleAdmitted(absl::Status status) {
 }
 
 void IngestCall::CommitPiece() {
+  const Admission::Need need = Admission::NeedOf(batch_->next());
   std::unique_ptr<batch::ParsedBatch> piece = batch_->ParseNext();
   context_.too_large_records += piece->too_large();
   context_.rates.Take(outline_.open->producer_id(), piece->bytes(), SteadyNow());
-  const uint64_t memory_bytes = piece->memory_bytes();
   {
     absl::MutexLock lock(&mutex_);
     ++jobs_;
   }
-  context_.writer.Commit(sender(), std::move(piece), [self = Self(), memory_bytes](storage::BatchOutcome outcome) {
-    self->context_.admission.Release(self->sender(), memory_bytes);
+  context_.writer.Commit(sender(), std::move(piece), [self = Self(), need](storage::BatchOutcome outcome) {
+    self->context_.admission.Release(self->sender(), need);
     self->OnCommitted(std::move(outcome));
   });
 }

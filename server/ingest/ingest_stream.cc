@@ -108,10 +108,10 @@ void IngestStream::HandleBatch(batch::BatchOutline batch, Thread thread) {
 
 void IngestStream::AdmitPieces() {
   // A batch may have thousands of pieces. Those that have room now need no callback and therefore no recursion.
-  while (context_.admission.TryAdmit(sender(), batch_->next().memory_bytes)) {
+  while (context_.admission.TryAdmit(sender(), Admission::NeedOf(batch_->next()))) {
     if (!HandleAdmitted(absl::OkStatus())) return;
   }
-  context_.admission.Admit(sender(), batch_->next().memory_bytes, request_.Length(),
+  context_.admission.Admit(sender(), Admission::NeedOf(batch_->next()), request_.Length(),
                            [self = Self()](absl::Status status) {
                              if (self->HandleAdmitted(std::move(status))) self->AdmitPieces();
                            });
@@ -131,7 +131,7 @@ absl::Status IngestStream::ReserveWindow(uint64_t bytes) {
 bool IngestStream::HandleAdmitted(absl::Status status) {
   absl::Duration delay;
   if (status.ok() && is_finished()) {
-    context_.admission.Release(sender(), batch_->next().memory_bytes);
+    context_.admission.Release(sender(), Admission::NeedOf(batch_->next()));
     status = absl::CancelledError("the stream has ended");
   }
   if (status.ok()) {
@@ -149,19 +149,18 @@ bool IngestStream::HandleAdmitted(absl::Status status) {
 }
 
 absl::Duration IngestStream::CommitPiece() {
+  const Admission::Need need = Admission::NeedOf(batch_->next());
   std::unique_ptr<batch::ParsedBatch> piece = batch_->ParseNext();
   context_.too_large_records += piece->too_large();
   const uint64_t bytes = piece->bytes();
-  const uint64_t memory_bytes = piece->memory_bytes();
   {
     absl::MutexLock lock(&mutex_);
     ++jobs_;
   }
-  context_.writer.Commit(sender(), std::move(piece),
-                         [self = Self(), bytes, memory_bytes](storage::BatchOutcome outcome) {
-                           self->context_.admission.Release(self->sender(), memory_bytes);
-                           self->OnCommitted(bytes, std::move(outcome));
-                         });
+  context_.writer.Commit(sender(), std::move(piece), [self = Self(), bytes, need](storage::BatchOutcome outcome) {
+    self->context_.admission.Release(self->sender(), need);
+    self->OnCommitted(bytes, std::move(outcome));
+  });
   return context_.rates.Take(producer_id_, bytes, SteadyNow());
 }
 

@@ -27,6 +27,9 @@ constexpr uint64_t kBytesOfRow = call::kShortPiece.bytes / call::kShortPiece.row
 // duration.
 constexpr absl::Duration kLong = absl::Milliseconds(12);
 constexpr int kPauses = 150;
+// The most memory of batches that wait behind indivisible ones. It is small in comparison with the memory that
+// Admission reserves for small batches.
+constexpr uint64_t kMaxBehindBytes = uint64_t{512} << 10;
 
 }  // namespace
 
@@ -51,7 +54,9 @@ void BatchQueue::Add(Entry entry) {
   const std::string& producer_id = entry.batch->producer_id();
   if ((IsUrgent() && IsIndivisible(entry)) || held_of_.contains(producer_id)) {
     ++held_of_[producer_id];
+    if (!IsIndivisible(entry)) behind_bytes_ += entry.batch->memory_bytes();
     held_.push_back(std::move(entry));
+    if (behind_bytes_ > kMaxBehindBytes) ReleaseAll();
   } else {
     const std::string id = producer_id;
     AddReady(std::move(entry));
@@ -130,6 +135,7 @@ void BatchQueue::ReleaseBehind(const std::string& producer_id) {
       continue;
     }
     if (IsIndivisible(*held)) return;
+    behind_bytes_ -= held->batch->memory_bytes();
     AddReady(std::move(*held));
     held = held_.erase(held);
     --count->second;
@@ -141,6 +147,7 @@ void BatchQueue::ReleaseAll() {
   for (Entry& entry : held_) AddReady(std::move(entry));
   held_.clear();
   held_of_.clear();
+  behind_bytes_ = 0;
 }
 
 std::vector<BatchQueue::Entry> BatchQueue::TakeAll() {

@@ -26,7 +26,8 @@ namespace telemetry::writer {
 //
 // A batch above kShortPiece cannot be divided: mostly it is a single record. While light batches come, such a batch has
 // a transaction of its own; after one that took more than 12 ms, the next waits 150 times as long, so that less
-// than one light batch in a hundred meets one. The later batches of its producer wait behind it.
+// than one light batch in a hundred meets one. The later batches of its producer wait behind it; if they use much
+// memory, which is then missing for other senders, nothing is held back any more.
 class BatchQueue {
  public:
   // Called after the commit. Must not block.
@@ -121,6 +122,7 @@ class BatchQueue {
   uint64_t urgent_rows_;                              // the limit of a transaction while light batches come
   Kind last_kind_ = Kind::kWhole;                     // of the last transaction
   bool only_light_last_ = false;
+  uint64_t behind_bytes_ = 0;          // memory of the held batches that are not indivisible themselves
   SteadyTime indivisible_at_{};        // the time from which the next indivisible batch may be taken
   std::string last_indivisible_from_;  // its sender
 };
