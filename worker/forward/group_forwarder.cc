@@ -207,20 +207,25 @@ absl::Status GroupForwarder::TrackRows() {
   return absl::OkStatus();
 }
 
-absl::Status GroupForwarder::ReadTrace(Pass pass, bool* at_end) {
+template <typename Parser, typename Item>
+absl::StatusOr<bool> GroupForwarder::ReadItems(GrowingFile& file, Parser& parser, Pass pass, std::vector<Item>* items) {
   std::string bytes;
+  ASSIGN_OR_RETURN(const GrowingFile::Change change, file.Read(&bytes));
+  if (change == GrowingFile::Change::kReplaced) return Replaced();
+  reading_->counts.bytes += bytes.size();
+  if (change == GrowingFile::Change::kGrown) {
+    parser.Feed(bytes, items);
+    return true;
+  }
+  if (pass == Pass::kComplete) parser.Finish(items);
+  return false;
+}
+
+absl::Status GroupForwarder::ReadTrace(Pass pass, bool* at_end) {
   for (bool more = true; more;) {
     if (reading_->traces.held_bytes() + reading_->attempts.held_bytes() > kMostHeldBytes) return absl::OkStatus();
-    ASSIGN_OR_RETURN(GrowingFile::Change change, reading_->trace.Read(&bytes));
-    if (change == GrowingFile::Change::kReplaced) return Replaced();
-    more = change == GrowingFile::Change::kGrown;
-    reading_->counts.bytes += bytes.size();
     std::vector<TraceLines::Item> items;
-    if (more) {
-      reading_->trace_lines.Feed(bytes, &items);
-    } else if (pass == Pass::kComplete) {
-      reading_->trace_lines.Finish(&items);
-    }
+    ASSIGN_OR_RETURN(more, ReadItems(reading_->trace, reading_->trace_lines, pass, &items));
     for (const TraceLines::Item& item : items) {
       RETURN_IF_ERROR(item.ok
                           ? reading_->traces.Add(item)
@@ -233,18 +238,9 @@ absl::Status GroupForwarder::ReadTrace(Pass pass, bool* at_end) {
 
 absl::Status GroupForwarder::ReadRecords(RecordFile* file, Pass pass,
                                          absl::Status (GroupForwarder::*take)(const record::Json&)) {
-  std::string bytes;
   for (bool more = true; more;) {
-    ASSIGN_OR_RETURN(GrowingFile::Change change, file->file.Read(&bytes));
-    if (change == GrowingFile::Change::kReplaced) return Replaced();
-    more = change == GrowingFile::Change::kGrown;
-    reading_->counts.bytes += bytes.size();
     std::vector<RecordLines::Item> items;
-    if (more) {
-      file->lines.Feed(bytes, &items);
-    } else if (pass == Pass::kComplete) {
-      file->lines.Finish(&items);
-    }
+    ASSIGN_OR_RETURN(more, ReadItems(file->file, file->lines, pass, &items));
     for (const RecordLines::Item& item : items) {
       absl::Status bad = absl::InvalidArgumentError(item.error);
       if (item.ok) bad = (this->*take)(item.record);
@@ -290,18 +286,9 @@ absl::Status GroupForwarder::ReadRows(Pass pass) {
   RETURN_IF_ERROR(TakeWaitingRows());
 
   CsvFile& csv = reading_->csv;
-  std::string bytes;
   for (bool more = true; more;) {
-    ASSIGN_OR_RETURN(GrowingFile::Change change, csv.file.Read(&bytes));
-    if (change == GrowingFile::Change::kReplaced) return Replaced();
-    more = change == GrowingFile::Change::kGrown;
-    reading_->counts.bytes += bytes.size();
     std::vector<record::sidecar::CsvParser::Item> items;
-    if (more) {
-      csv.csv.Feed(bytes, &items);
-    } else if (pass == Pass::kComplete) {
-      csv.csv.Finish(&items);
-    }
+    ASSIGN_OR_RETURN(more, ReadItems(csv.file, csv.csv, pass, &items));
     for (record::sidecar::CsvParser::Item& item : items) {
       absl::Status status;
       if (item.kind == record::sidecar::CsvParser::Kind::kRow) {
@@ -319,17 +306,8 @@ absl::Status GroupForwarder::ReadSources(Pass pass) {
   if (!reading_->tracks_sources) return absl::OkStatus();
   CsvFile& sources = reading_->sources;
   std::vector<record::sidecar::CsvParser::Item> items = std::exchange(reading_->waiting_sources, {});
-  std::string bytes;
   for (bool more = true; more;) {
-    ASSIGN_OR_RETURN(GrowingFile::Change change, sources.file.Read(&bytes));
-    if (change == GrowingFile::Change::kReplaced) return Replaced();
-    more = change == GrowingFile::Change::kGrown;
-    reading_->counts.bytes += bytes.size();
-    if (more) {
-      sources.csv.Feed(bytes, &items);
-    } else if (pass == Pass::kComplete) {
-      sources.csv.Finish(&items);
-    }
+    ASSIGN_OR_RETURN(more, ReadItems(sources.file, sources.csv, pass, &items));
   }
   for (record::sidecar::CsvParser::Item& item : items) {
     if (item.kind == record::sidecar::CsvParser::Kind::kHeader) continue;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "proto/record/sidecar/csv_parser.h"
 #include "proto/record/sidecar/measurement_line.h"
 #include "worker/forward/attempt_log.h"
@@ -75,6 +76,10 @@ class GroupForwarder {
 
   absl::Status ReadAll(Pass pass);
   absl::Status Replaced();
+  // Reads the next bytes of a file and appends the items that they complete. Returns false at the end of the file; if
+  // the file is complete, its last bytes are then an item, too.
+  template <typename Parser, typename Item>
+  absl::StatusOr<bool> ReadItems(GrowingFile& file, Parser& parser, Pass pass, std::vector<Item>* items);
   absl::Status ReadRecords(RecordFile* file, Pass pass, absl::Status (GroupForwarder::*take)(const record::Json&));
   absl::Status ReadSingleRecord(Pass pass);
   absl::Status ReadRows(Pass pass);

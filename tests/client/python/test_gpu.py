@@ -166,6 +166,13 @@ def pipeline(tmp_path: pathlib.Path) -> Pipeline:
     return Pipeline(tmp_path / "pipeline")
 
 
+def _own_log(folder: pathlib.Path) -> pathlib.Path:
+    """Returns the base path of a log that the user has asked for."""
+    base = folder / "own" / "log"
+    base.parent.mkdir()
+    return base
+
+
 def _rows(pipeline: Pipeline) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(pipeline.export("keyed")[".csv"].decode(), newline="")))
 
@@ -212,8 +219,7 @@ def test_inductor_rows_are_those_that_inductor_prints(tmp_path: pathlib.Path, pi
 
 @needs_helion
 def test_helion_rows_records_and_traces_are_those_that_helion_wrote(tmp_path: pathlib.Path, pipeline: Pipeline) -> None:
-    base = tmp_path / "own" / "log"
-    base.parent.mkdir()
+    base = _own_log(tmp_path)
     with pipeline.serving():
         Gpu(tmp_path, pipeline.address).run(HELION, HELION_AUTOTUNE_LOG=str(base), **HELION_QUICK)
         files = pipeline.export("helion")
@@ -226,8 +232,7 @@ def test_helion_rows_records_and_traces_are_those_that_helion_wrote(tmp_path: pa
 
 @needs_helion
 def test_two_helion_processes_that_write_one_log(tmp_path: pathlib.Path, pipeline: Pipeline) -> None:
-    base = tmp_path / "own" / "log"
-    base.parent.mkdir()
+    base = _own_log(tmp_path)
     with pipeline.serving():
         gpu = Gpu(tmp_path, pipeline.address)
         processes = []
@@ -246,8 +251,7 @@ def test_two_helion_processes_that_write_one_log(tmp_path: pathlib.Path, pipelin
 
 @needs_helion
 def test_a_killed_helion_loses_at_most_a_line(tmp_path: pathlib.Path, pipeline: Pipeline) -> None:
-    base = tmp_path / "own" / "log"
-    base.parent.mkdir()
+    base = _own_log(tmp_path)
     with pipeline.serving():
         gpu = Gpu(tmp_path, pipeline.address)
         environment = gpu.environment(HELION_AUTOTUNE_LOG=str(base), **HELION_QUICK)
