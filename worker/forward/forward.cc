@@ -12,6 +12,7 @@
 #include "absl/time/clock.h"
 #include "proto/base/status_macros.h"
 #include "worker/forward/folder_watch.h"
+#include "worker/forward/sidecar_group.h"
 
 namespace telemetry::worker::forward {
 namespace {
@@ -36,7 +37,7 @@ class Groups {
       for (SidecarFiles& files : FindSidecars(path, may_come_later, &path_problems_)) {
         if (groups_.contains(files.base) || IsSpooled(JobFolder::Of(files.base))) continue;
         std::string base = files.base;
-        groups_[base] = std::make_unique<GroupForwarder>(std::move(files), options_.origin, options_.identity, sink_);
+        groups_[base] = std::make_unique<SidecarGroup>(std::move(files), options_.origin, options_.identity, sink_);
       }
     }
     // A folder of job folders is empty most of the time.
@@ -75,7 +76,7 @@ class Groups {
     size_t done = 0;
     ForwardCounts counts;
     for (auto& [base, group] : groups_) {
-      RETURN_IF_ERROR(Read(group.get(), &GroupForwarder::Finish));
+      RETURN_IF_ERROR(Read(group.get(), &SidecarGroup::Finish));
       counts += group->counts();
       if (options_.on_progress) options_.on_progress(++done, groups_.size(), counts);
     }
@@ -84,7 +85,7 @@ class Groups {
 
   absl::Status AdvanceAll() {
     for (auto& [base, group] : groups_) {
-      RETURN_IF_ERROR(Read(group.get(), &GroupForwarder::Advance));
+      RETURN_IF_ERROR(Read(group.get(), &SidecarGroup::Advance));
     }
     if (options_.on_progress) options_.on_progress(groups_.size(), groups_.size(), Result().counts);
     return absl::OkStatus();
@@ -93,7 +94,7 @@ class Groups {
   absl::Status Advance(const std::string& base) {
     const auto group = groups_.find(base);
     if (group == groups_.end()) return absl::OkStatus();
-    return Read(group->second.get(), &GroupForwarder::Advance);
+    return Read(group->second.get(), &SidecarGroup::Advance);
   }
 
   ForwardResult Result() const {
@@ -139,7 +140,7 @@ class Groups {
   }
 
   // Calls `visit` for each group of a job folder.
-  void VisitGroups(const JobFolder& job, const std::function<void(GroupForwarder*)>& visit) {
+  void VisitGroups(const JobFolder& job, const std::function<void(SidecarGroup*)>& visit) {
     const std::string below = job.path() + "/";
     for (auto group = groups_.lower_bound(below); group != groups_.end() && group->first.starts_with(below); ++group) {
       visit(group->second.get());
@@ -149,8 +150,8 @@ class Groups {
   absl::Status FinishJob(const JobFolder& job) {
     absl::Status status;
     bool complete = true;
-    VisitGroups(job, [&](GroupForwarder* group) {
-      if (status.ok()) status = Read(group, &GroupForwarder::Finish);
+    VisitGroups(job, [&](SidecarGroup* group) {
+      if (status.ok()) status = Read(group, &SidecarGroup::Finish);
       complete = complete && !unreadable_.contains(group->files().base);
     });
     if (status.ok() && complete) deliveries_->NoteComplete(job);
@@ -159,14 +160,14 @@ class Groups {
 
   void NoteRead(const JobFolder& job) {
     std::map<std::string, uint64_t> bytes;
-    VisitGroups(job, [&bytes](GroupForwarder* group) { bytes.merge(group->bytes_read()); });
+    VisitGroups(job, [&bytes](SidecarGroup* group) { bytes.merge(group->bytes_read()); });
     deliveries_->NoteRead(job, bytes);
   }
 
   // Forgets the groups of a removed job folder, but not their counts.
   void Forget(const std::string& path) {
     std::vector<std::string> bases;
-    VisitGroups(JobFolder(path), [&](GroupForwarder* group) {
+    VisitGroups(JobFolder(path), [&](SidecarGroup* group) {
       removed_counts_ += group->counts();
       bases.push_back(group->files().base);
     });
@@ -174,7 +175,7 @@ class Groups {
     for (const std::string& base : bases) groups_.erase(base);
   }
 
-  std::string FindProblem(const GroupForwarder& group) const {
+  std::string FindProblem(const SidecarGroup& group) const {
     const auto problem = unreadable_.find(group.files().base);
     return problem == unreadable_.end() ? group.refusal() : problem->second;
   }
@@ -184,7 +185,7 @@ class Groups {
   }
 
   // Reads a group. An unreadable file affects only its group; an error of the sink affects all.
-  absl::Status Read(GroupForwarder* group, absl::Status (GroupForwarder::*read)()) {
+  absl::Status Read(SidecarGroup* group, absl::Status (SidecarGroup::*read)()) {
     sink_status_ = absl::OkStatus();
     absl::Status status = (group->*read)();
     if (status.ok()) {
@@ -198,8 +199,8 @@ class Groups {
   const ForwardOptions& options_;
   RecordSink sink_;
   absl::Status sink_status_;
-  std::map<std::string, std::unique_ptr<GroupForwarder>> groups_;  // by base
-  std::map<std::string, std::string> unreadable_;                  // error message by base
+  std::map<std::string, std::unique_ptr<SidecarGroup>> groups_;  // by base
+  std::map<std::string, std::string> unreadable_;                // error message by base
   std::vector<std::string> path_problems_;
   std::unique_ptr<JobDeliveries> deliveries_;  // only if options_.jobs is set
   bool is_spool_complete_ = true;  // false: the collector has another dataset, which needs all records again

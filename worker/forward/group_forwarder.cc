@@ -73,6 +73,15 @@ struct GroupForwarder::Reading {
         traces(origin, sink, &attempts, &runs, &rows),
         measurement_log(sink) {}
 
+  // The files that are read piece by piece.
+  std::vector<const GrowingFile*> files() const {
+    return {&csv.file, &sources.file, &meta.file, &ir.file, &wrapper_ir.file, &trace, &measurements.file};
+  }
+  bool is_renamed() const {
+    const std::vector<const GrowingFile*> all = files();
+    return std::any_of(all.begin(), all.end(), [](const GrowingFile* file) { return file->is_renamed(); });
+  }
+
   CsvFile csv;
   CsvFile sources;
   RecordFile meta;
@@ -141,6 +150,18 @@ std::map<std::string, uint64_t> GroupForwarder::bytes_read() const {
   return bytes;
 }
 
+GroupForwarder::Rotation GroupForwarder::rotation() const {
+  bool has_successor = false;
+  bool all_renamed = true;
+  for (const GrowingFile* file : reading_->files()) {
+    std::error_code ignored;
+    if (file->offset() == 0 || !std::filesystem::exists(file->path(), ignored)) continue;
+    (file->is_renamed() ? has_successor : all_renamed) = file->is_renamed();
+  }
+  if (!has_successor) return Rotation::kNone;
+  return all_renamed ? Rotation::kComplete : Rotation::kInPart;
+}
+
 std::string GroupForwarder::refusal() const {
   if (reading_->waiting_rows.empty()) return "";
   const auto& row = reading_->waiting_rows.front().second;
@@ -193,6 +214,8 @@ absl::Status GroupForwarder::LinkTraces(Pass pass, bool trace_at_end) {
 }
 
 absl::Status GroupForwarder::TrackRows() {
+  // Files that come now belong to those that have the names of the renamed ones.
+  if (reading_->is_renamed()) return absl::OkStatus();
   std::error_code ignored;
   const bool has_sources = std::filesystem::exists(files_.sources(), ignored);
   const bool has_trace = std::filesystem::exists(files_.trace(), ignored);

@@ -49,6 +49,14 @@ class GroupForwarder {
   // Treats the files as complete: also reads a last line without its end, and stops waiting for content of other files.
   absl::Status Finish();
 
+  // The state of the group in a log rotation.
+  enum class Rotation {
+    kNone,      // new files have the names of none of the files that were read
+    kInPart,    // new files have the names of renamed files, while other files that were read were not renamed
+    kComplete,  // all files that were read were renamed, and new files have their names
+  };
+  Rotation rotation() const;
+
   const SidecarFiles& files() const { return files_; }
   // Returns the number of bytes of each file's complete lines that were read, by the file's name.
   std::map<std::string, uint64_t> bytes_read() const;

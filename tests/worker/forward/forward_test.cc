@@ -123,15 +123,15 @@ class WatchTest : public ::testing::Test {
   std::thread watcher_;
 };
 
+// Returns the number of rows in the bytes of a CSV file.
+size_t RowsIn(std::string_view csv) { return static_cast<size_t>(std::count(csv.begin(), csv.end(), '\n')) - 1; }
+
 TEST_F(WatchTest, RowsArriveAsTheFileGrows) {
   const std::string csv = ReadFile(Sample("helion-main/bmm.csv"));
   const size_t half = csv.find("\r\n", csv.size() / 2) + 2;
-  const auto rows_in = [](std::string_view bytes) {
-    return static_cast<size_t>(std::count(bytes.begin(), bytes.end(), '\n')) - 1;
-  };
   WriteFile(folder_.File("k.csv"), csv.substr(0, half));
   Watch(folder_.path());
-  EXPECT_TRUE(AwaitRows(rows_in(std::string_view(csv).substr(0, half))));
+  EXPECT_TRUE(AwaitRows(RowsIn(csv.substr(0, half))));
   AppendFile(folder_.File("k.csv"), csv.substr(half));
   EXPECT_TRUE(AwaitRows(84));
   Stop();
@@ -211,6 +211,21 @@ TEST_F(WatchTest, ALastLineWithoutItsEndIsReadAtTheStop) {
   Stop();
   ASSERT_TRUE(result_.ok()) << result_.status();
   EXPECT_EQ(result_->counts.rejects, 1U);
+}
+
+TEST_F(WatchTest, AFileIsRotatedWhileItIsWritten) {
+  rescan_interval_ = absl::Milliseconds(50);
+  const std::string bmm = ReadFile(Sample("helion-main/bmm.csv"));
+  const size_t half = bmm.find('\n', bmm.size() / 2) + 1;
+  const size_t rows = RowsIn(bmm.substr(0, half));
+  WriteFile(folder_.File("k.csv"), bmm.substr(0, half));
+  Watch(folder_.path());
+  EXPECT_TRUE(AwaitRows(rows));
+  std::filesystem::rename(folder_.File("k.csv"), folder_.File("k.csv.1"));
+  WriteFile(folder_.File("k.csv"), ReadFile(Sample("helion-main/rms_norm.csv")));
+  EXPECT_TRUE(AwaitRows(rows + 36));
+  AppendFile(folder_.File("k.csv.1"), bmm.substr(half));
+  EXPECT_TRUE(AwaitRows(84 + 36));
 }
 
 TEST_F(WatchTest, AReplacedFileIsReadAgain) {

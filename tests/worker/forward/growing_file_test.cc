@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <filesystem>
 #include <string>
 
 #include "gtest/gtest.h"
@@ -52,6 +53,35 @@ TEST_F(GrowingFileTest, AnotherFileUnderTheName) {
   file_.Restart();
   EXPECT_EQ(Read(), GrowingFile::Change::kGrown);
   EXPECT_EQ(bytes_, "one\ntwo\n");
+}
+
+TEST_F(GrowingFileTest, ARenamedFileIsReadOn) {
+  WriteFile(path_, "one\n");
+  Read();
+  std::filesystem::rename(path_, path_ + ".1");
+  EXPECT_EQ(Read(), GrowingFile::Change::kNone);
+  EXPECT_TRUE(file_.is_renamed());
+  AppendFile(path_ + ".1", "two\n");
+  WriteFile(path_, "another one\n");
+  EXPECT_EQ(Read(), GrowingFile::Change::kGrown);
+  EXPECT_EQ(bytes_, "two\n");
+  std::filesystem::rename(path_ + ".1", path_ + ".2");
+  AppendFile(path_ + ".2", "three\n");
+  EXPECT_EQ(Read(), GrowingFile::Change::kGrown);
+  EXPECT_EQ(bytes_, "three\n");
+  std::filesystem::remove(path_ + ".2");
+  EXPECT_EQ(Read(), GrowingFile::Change::kNone);
+}
+
+TEST_F(GrowingFileTest, ARenamedFileBehindASymbolicLinkIsReadOn) {
+  const std::string target = folder_.File("elsewhere/log.csv");
+  WriteFile(target, "one\n");
+  std::filesystem::create_symlink(target, path_);
+  Read();
+  std::filesystem::rename(target, target + "-20261125");
+  AppendFile(target + "-20261125", "two\n");
+  EXPECT_EQ(Read(), GrowingFile::Change::kGrown);
+  EXPECT_EQ(bytes_, "two\n");
 }
 
 TEST_F(GrowingFileTest, TruncatedAndWrittenAnew) {
