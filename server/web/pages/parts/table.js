@@ -1,0 +1,94 @@
+// @ts-check
+// Tables that the server sorts and pages. Sorting and the page are values in the URL.
+import { h } from "../core/dom.js";
+import { count } from "../core/format.js";
+import { here, query } from "../core/url.js";
+
+/** @typedef {import("../core/dom.js").Children} Children */
+
+/**
+ * @template R
+ * @typedef {object} Column
+ * @property {string} title
+ * @property {(row: R, index: number) => Children} cell
+ * @property {boolean} [number] aligned to the right
+ * @property {string} [sort] name of the column for the server
+ * @property {boolean} [down] the first click sorts downwards
+ * @property {string} [note] explains the column
+ * @property {boolean} [narrow] hidden on narrow screens
+ * @property {boolean} [head] names the row
+ */
+
+/**
+ * @template R
+ * @typedef {object} TableOptions
+ * @property {string} label
+ * @property {Column<R>[]} columns
+ * @property {R[]} rows
+ * @property {string} [sort] current value, "-best"
+ * @property {string} [prefix] before the names of values in the URL
+ * @property {(row: R) => string | null} [rowClass]
+ */
+
+/**
+ * @template R
+ * @param {Column<R>} column
+ * @param {string | undefined} sort
+ * @param {string} prefix
+ */
+function head(column, sort, prefix) {
+  const key = column.sort;
+  const direction = key && sort === key ? "ascending" : key && sort === `-${key}` ? "descending" : null;
+  const attributes = { scope: "col", class: classes(column), title: column.note, "aria-sort": direction };
+  if (!key) return h("th", attributes, column.title);
+  const next = direction === "ascending" ? `-${key}` : direction === "descending" ? key : column.down ? `-${key}` : key;
+  const target = here({ [`${prefix}sort`]: next, [`${prefix}cursor`]: null, [`${prefix}page`]: null });
+  return h("th", attributes, h("a", { href: target, class: "sort", "data-focus": `${prefix}sort-${key}` }, column.title));
+}
+
+/** @param {Column<any>} column */
+function classes(column) {
+  return [column.number ? "number" : "", column.narrow ? "wide-only" : ""].filter(Boolean).join(" ") || null;
+}
+
+/**
+ * Returns a table, which scrolls sideways where it is too wide.
+ * @template R
+ * @param {TableOptions<R>} options
+ */
+export function table({ label, columns, rows, sort, prefix = "", rowClass }) {
+  const body = rows.map((row, index) => h("tr", { class: rowClass?.(row) },
+    columns.map((column) => {
+      const content = /** @type {import("../core/dom.js").Child[]} */ ([column.cell(row, index)].flat());
+      return column.head ? h("th", { scope: "row", class: classes(column) }, content) : h("td", { class: classes(column) }, content);
+    })));
+  return h("div", { class: "table-box", tabindex: 0, role: "region", "aria-label": label },
+    h("table", {}, h("thead", {}, h("tr", {}, columns.map((column) => head(column, sort, prefix)))), h("tbody", {}, body)));
+}
+
+/**
+ * Returns links to the first, previous and next page. The cursors of the pages before stand in the URL.
+ * @param {{shown: number, limit: number, total?: number | null, next: string | null, noun: string, prefix?: string}} options
+ */
+export function pager({ shown, limit, total, next, noun, prefix = "" }) {
+  const values = query();
+  const cursors = values.getAll(`${prefix}cursor`);
+  const first = cursors.length * limit + (shown ? 1 : 0);
+  const last = cursors.length * limit + shown;
+  const range = shown === 0 ? `no ${noun}` : `${count(first)}–${count(last)}${total === null || total === undefined ? "" : ` of ${count(total)}`} ${noun}`;
+  /** @param {string} label @param {string[] | null} to */
+  const step = (label, to) => to === null ? h("span", { class: "page-link off", "aria-disabled": "true" }, label)
+    : h("a", { class: "page-link", href: here({ [`${prefix}cursor`]: to }), "data-focus": `${prefix}${label}` }, label);
+  return h("nav", { class: "pager", "aria-label": `Pages of ${noun}` }, h("span", {}, range),
+    step("First", cursors.length ? [] : null), step("Previous", cursors.length ? cursors.slice(0, -1) : null),
+    step("Next", next === null ? null : [...cursors, next]));
+}
+
+/**
+ * Returns the cursor of the current page.
+ * @param {URLSearchParams} values
+ * @param {string} [prefix]
+ */
+export function cursorOf(values, prefix = "") {
+  return values.getAll(`${prefix}cursor`).at(-1) ?? null;
+}

@@ -1,0 +1,186 @@
+// @ts-check
+// Draws a graph that is laid out, and moves and zooms it.
+import { h, svg } from "../../core/dom.js";
+import { short } from "../../parts/text.js";
+import { titleOf, typeOf } from "./model.js";
+
+/** @typedef {import("./layout_worker.js").Layout} Layout */
+/** @typedef {import("./layout_worker.js").Rectangle} Rectangle */
+
+const KINDS = /** @type {[RegExp, string][]} */ ([[/load|store|atomic|host_tensor|buffer/i, "memory"], [/reduc|sum|amax|amin|max|min|mean|dot|matmul|mm$/i, "reduce"], [/symnode|constant|get_/i, "scalar"], [/loop|for|if|while|region|control/i, "control"]]);
+
+/** @param {import("api").GraphNode} node @param {boolean} enters */
+function kindOf(node, enters) {
+  if (enters) return "control";
+  const name = titleOf(node);
+  return KINDS.find(([pattern]) => pattern.test(name))?.[1] ?? "compute";
+}
+
+/** @param {Rectangle} from @param {Rectangle} to */
+function curve(from, to) {
+  const [x1, y1, x2] = [from.x + from.width / 2, from.y + from.height, to.x + to.width / 2];
+  const nested = to.y < y1;
+  const y2 = to.y;
+  const start = nested ? from.y + Math.min(from.height, 40) : y1;
+  const bend = Math.max(12, Math.abs(y2 - start) / 2);
+  return `M${x1},${start}C${x1},${start + bend} ${x2},${y2 - bend} ${x2},${y2 - 2}`;
+}
+
+/**
+ * @typedef {object} DrawingOptions
+ * @property {Layout} layout
+ * @property {ReturnType<typeof import("./model.js").regionTree>} tree
+ * @property {{source: string, target: string, kind: string | null}[]} edges
+ * @property {Set<number>} folded
+ * @property {(id: string) => void} select
+ * @property {(region: number) => void} fold folds or unfolds
+ * @property {string} label
+ */
+
+/**
+ * @param {DrawingOptions} options
+ * @param {string} id
+ * @param {Rectangle} place
+ */
+function nodeElement({ tree, folded, select, fold }, id, place) {
+  const node = /** @type {import("api").GraphNode} */ (tree.nodes.get(id));
+  const entered = tree.entered.get(id) ?? [];
+  const title = short(titleOf(node), 26);
+  const sub = short(typeOf(node) || node.op_kind, 30);
+  const middle = place.x + place.width / 2;
+  const group = svg("g", { class: `node ${kindOf(node, entered.length > 0)}`, "data-id": id, onclick: () => select(id) },
+    svg("title", {}, `${short(node.id, 100)}\n${short(node.target, 200)}`),
+    svg("rect", { x: place.x, y: place.y, width: place.width, height: place.height, rx: 5 }),
+    svg("text", { class: "node-title", x: middle, y: place.y + 17, "text-anchor": "middle" }, title),
+    svg("text", { class: "node-type", x: middle, y: place.y + 31, "text-anchor": "middle" }, sub));
+  entered.forEach((region, index) => {
+    if (!folded.has(region.graph_id)) return;
+    const toggle = (/** @type {Event} */ event) => {
+      event.stopPropagation();
+      fold(region.graph_id);
+    };
+    group.append(svg("g", { class: "fold", onclick: toggle }, svg("title", {}, `Unfold region ${region.graph_id} with ${region.nodes} nodes`),
+      svg("rect", { x: place.x + place.width - 18 - index * 18, y: place.y - 8, width: 16, height: 16, rx: 3 }),
+      svg("text", { x: place.x + place.width - 10 - index * 18, y: place.y + 4, "text-anchor": "middle" }, "+")));
+  });
+  return group;
+}
+
+/** @param {DrawingOptions} options @param {number} id @param {Rectangle} place */
+function regionElement({ tree, fold, folded }, id, place) {
+  const region = tree.regions.get(id);
+  const is_folded = folded.has(id);
+  const label = `${short(region?.region_kind ?? "region", 40)} ${id}`;
+  return svg("g", { class: "region" },
+    svg("rect", { class: "region-box", x: place.x, y: place.y, width: place.width, height: place.height, rx: 7 }),
+    svg("g", { class: "fold", onclick: () => fold(id) }, svg("title", {}, `${is_folded ? "Unfold" : "Fold"} region ${id}`),
+      svg("rect", { x: place.x + 6, y: place.y + 5, width: 16, height: 16, rx: 3 }),
+      svg("text", { x: place.x + 14, y: place.y + 17, "text-anchor": "middle" }, is_folded ? "+" : "−")),
+    svg("text", { class: "region-title", x: place.x + 28, y: place.y + 17 }, label));
+}
+
+/**
+ * Moves and zooms a drawing with the mouse and the keyboard.
+ * @param {SVGElement} root
+ * @param {SVGElement} scene
+ * @param {{width: number, height: number}} size
+ */
+function navigation(root, scene, size) {
+  const view = { x: 0, y: 0, scale: 1 };
+  const apply = () => scene.setAttribute("transform", `translate(${view.x} ${view.y}) scale(${view.scale})`);
+  const box = () => root.getBoundingClientRect();
+  const zoom = (/** @type {number} */ factor, x = box().width / 2, y = box().height / 2) => {
+    const scale = Math.max(0.05, Math.min(4, view.scale * factor));
+    view.x = x - ((x - view.x) * scale) / view.scale;
+    view.y = y - ((y - view.y) * scale) / view.scale;
+    view.scale = scale;
+    apply();
+  };
+  const fit = () => {
+    const { width, height } = box();
+    view.scale = Math.max(0.05, Math.min(1, (width - 24) / size.width, (height - 24) / size.height));
+    view.x = (width - size.width * view.scale) / 2;
+    view.y = Math.max(12, (height - size.height * view.scale) / 2);
+    apply();
+  };
+  const show = (/** @type {Rectangle} */ place) => {
+    const { width, height } = box();
+    view.scale = Math.max(view.scale, 0.8);
+    view.x = width / 2 - (place.x + place.width / 2) * view.scale;
+    view.y = height / 2 - (place.y + Math.min(place.height, 40) / 2) * view.scale;
+    apply();
+  };
+  root.addEventListener("wheel", (event) => {
+    event.preventDefault();
+    zoom(Math.exp(-event.deltaY / 400), event.clientX - box().left, event.clientY - box().top);
+  }, { passive: false });
+  root.addEventListener("pointerdown", (down) => {
+    const from = { x: down.clientX - view.x, y: down.clientY - view.y };
+    const move = (/** @type {PointerEvent} */ event) => {
+      if (!root.hasPointerCapture(down.pointerId) && Math.hypot(event.clientX - down.clientX, event.clientY - down.clientY) > 4) root.setPointerCapture(down.pointerId);
+      view.x = event.clientX - from.x;
+      view.y = event.clientY - from.y;
+      apply();
+    };
+    root.addEventListener("pointermove", move);
+    root.addEventListener("pointerup", () => root.removeEventListener("pointermove", move), { once: true });
+  });
+  root.addEventListener("keydown", (event) => {
+    const steps = /** @type {{[key: string]: [number, number]}} */ ({ ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60] });
+    if (steps[event.key]) {
+      view.x += steps[event.key][0];
+      view.y += steps[event.key][1];
+      apply();
+    } else if (event.key === "+" || event.key === "=") zoom(1.25);
+    else if (event.key === "-") zoom(0.8);
+    else if (event.key === "0") fit();
+    else return;
+    event.preventDefault();
+  });
+  return { fit, show, zoom };
+}
+
+/**
+ * Returns the drawing and what marks nodes in it.
+ * @param {DrawingOptions} options
+ */
+export function drawing(options) {
+  const { layout, edges } = options;
+  const nodes = new Map(Object.entries(layout.nodes).map(([id, place]) => [id, nodeElement(options, id, place)]));
+  const lines = edges.flatMap((edge) => {
+    const [from, to] = [layout.nodes[edge.source], layout.nodes[edge.target]];
+    return from && to ? [{ ...edge, element: svg("path", { class: `edge${edge.kind === "data" ? "" : " other"}`, d: curve(from, to), "marker-end": "url(#arrow)" }) }] : [];
+  });
+  const arrow = svg("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 6, markerHeight: 6, orient: "auto" }, svg("path", { class: "arrow", d: "M0,0L8,4L0,8z" }));
+  // Outer regions and nodes first: the inner ones lie above them.
+  const area = (/** @type {Rectangle} */ place) => -place.width * place.height;
+  const boxes = [...Object.entries(layout.regions).map(([id, place]) => ({ place, element: regionElement(options, Number(id), place) })),
+    ...[...nodes].map(([id, element]) => ({ place: layout.nodes[id], element }))].sort((a, b) => area(a.place) - area(b.place));
+  const scene = svg("g", {}, boxes.map(({ element }) => element), lines.map(({ element }) => element));
+  const root = svg("svg", { class: "graph-drawing", tabindex: 0, role: "group", "aria-roledescription": "graph", "aria-label": options.label }, svg("defs", {}, arrow), scene);
+  const moves = navigation(root, scene, layout);
+  const buttons = h("div", { class: "graph-buttons" },
+    h("button", { type: "button", title: "Zoom in", "aria-label": "Zoom in", onclick: () => moves.zoom(1.25) }, "+"),
+    h("button", { type: "button", title: "Zoom out", "aria-label": "Zoom out", onclick: () => moves.zoom(0.8) }, "−"),
+    h("button", { type: "button", onclick: () => moves.fit() }, "Fit"));
+  return {
+    element: h("div", { class: "graph-box" }, root, buttons),
+    fit: moves.fit,
+    /**
+     * Marks the selected node with its edges, and the nodes of a source line or a search.
+     * @param {string | null} selected
+     * @param {Set<string>} marked
+     */
+    mark(selected, marked) {
+      for (const [id, element] of nodes) {
+        element.classList.toggle("selected", id === selected);
+        element.classList.toggle("marked", marked.has(id));
+      }
+      for (const { source, target, element } of lines) element.classList.toggle("near", source === selected || target === selected);
+    },
+    /** @param {string} id */
+    show(id) {
+      if (layout.nodes[id]) moves.show(layout.nodes[id]);
+    },
+  };
+}

@@ -1,0 +1,101 @@
+// @ts-check
+// The effect of each knob on the time, and of pairs of knobs.
+import { h } from "../../core/dom.js";
+import { count, percent, timeScale } from "../../core/format.js";
+import { here } from "../../core/url.js";
+import { choice } from "../../parts/filters.js";
+import { panel } from "../../parts/panel.js";
+import { empty } from "../../parts/states.js";
+import { table } from "../../parts/table.js";
+import { short, text } from "../../parts/text.js";
+import { bar, leftOut } from "../../parts/values.js";
+import { heatMap } from "../../charts/heat_map.js";
+import { runPart } from "./request.js";
+
+/** @typedef {import("api").Knobs} Knobs */
+/** @typedef {import("api").Knob} Knob */
+
+const HELP = "Share of the variance of log(time) that one knob alone explains, adjusted for its number of values.";
+
+/** @param {Knob} knob */
+function bestValue(knob) {
+  let best = null;
+  for (const value of knob.values) if (value.best_ms !== null && (best === null || value.best_ms < (best.best_ms ?? Infinity))) best = value;
+  return best;
+}
+
+/**
+ * @param {Knobs} data
+ * @param {boolean} brief
+ */
+function effectTable(data, brief) {
+  const scale = timeScale(data.knobs.flatMap((knob) => knob.values.map((value) => value.best_ms)));
+  /** @type {import("../../parts/table.js").Column<Knob>[]} */
+  const columns = [
+    { title: "Knob", head: true, cell: (knob) => h("a", { href: here({ tab: "knobs", knob: knob.name }) }, h("bdi", { class: "code" }, short(knob.name, 40))) },
+    { title: "Explains", cell: (knob) => bar(knob.effect, percent(knob.effect)) },
+    { title: "Best value", cell: (knob) => text(bestValue(knob)?.text ?? null, { length: 30, code: true }) },
+    { title: `Best (${scale.unit})`, number: true, cell: (knob) => scale.text(bestValue(knob)?.best_ms) },
+    { title: "Values", number: true, cell: (knob) => count(knob.values.length + knob.values_left_out) },
+  ];
+  return table({ label: "Effect of each knob", rows: brief ? data.knobs.slice(0, 5) : data.knobs, columns: brief ? columns.slice(0, 3) : columns });
+}
+
+/** @param {Knobs} data */
+function constants(data) {
+  if (data.constant.length === 0) return null;
+  return h("details", {}, h("summary", {}, `${count(data.constant.length)} knobs have one value in all configs`),
+    table({ label: "Constant knobs", rows: data.constant, columns: [
+      { title: "Knob", head: true, cell: (knob) => text(knob.name, { code: true }) }, { title: "Value", cell: (knob) => text(knob.text, { code: true }) }] }));
+}
+
+/**
+ * @param {import("../../core/page.js").Page} page
+ * @param {boolean} brief only the most effective knobs
+ */
+export function effectsPanel(page, brief) {
+  return panel(page, {
+    title: brief ? "Which knobs matter" : "Effect of each knob",
+    help: HELP,
+    csv: true,
+    request: (query) => runPart(page, "knobs", query),
+    draw: (/** @type {Knobs} */ data) => {
+      if (data.knobs.length === 0) return [empty("No knob varies", "All measured configs have the same arguments, or none has a time."), constants(data)];
+      const note = `From ${count(data.configs)} measured configs${data.sampled ? ", a sample" : ""}.`;
+      if (brief) return [effectTable(data, true), h("p", { class: "note" }, note, " ", h("a", { href: here({ tab: "knobs" }) }, "All knobs"))];
+      return [effectTable(data, false), leftOut(data.knobs_left_out, "knobs"), h("p", { class: "note" }, note), constants(data)];
+    },
+  });
+}
+
+/**
+ * Returns the values of all pairs, in the order of the knobs' effects.
+ * @param {Knobs} data
+ * @param {"effect" | "interaction"} kind
+ */
+function matrixOf(data, kind) {
+  const names = data.knobs.map((knob) => knob.name).filter((name) => data.pairs.some(({ a, b }) => a === name || b === name));
+  const values = new Map(data.pairs.flatMap((pair) => [[`${pair.a}\0${pair.b}`, pair[kind]], [`${pair.b}\0${pair.a}`, pair[kind]]]));
+  const single = new Map(data.knobs.map((knob) => [knob.name, knob.effect]));
+  return {
+    names,
+    cells: names.map((a) => names.map((b) => (a === b ? (kind === "effect" ? single.get(a) ?? null : null) : values.get(`${a}\0${b}`) ?? null))),
+  };
+}
+
+/** @param {import("../../core/page.js").Page} page */
+export function pairsPanel(page) {
+  return panel(page, {
+    title: "Pairs of knobs",
+    help: "Effect: variance that both together explain. Interaction: the part of it that their sum does not explain; such knobs must be tuned together.",
+    shows: ["pairs"],
+    request: (query) => runPart(page, "knobs", query),
+    draw: (/** @type {Knobs} */ data, query) => {
+      if (data.pairs.length === 0) return empty("No pairs to compare", "Two knobs with more than one value are needed.");
+      const kind = query.get("pairs") === "interaction" ? "interaction" : "effect";
+      const { names, cells } = matrixOf(data, kind);
+      return [h("div", { class: "controls" }, choice("Show", "pairs", [{ label: "effect", filter: "effect" }, { label: "interaction", filter: "interaction" }], { any: null, initial: "effect" })),
+        heatMap({ label: `${kind} of pairs of knobs`, rows: names, columns: names, cell: (row, column) => cells[row][column], text: (value) => percent(value, 0), max: 1 })];
+    },
+  });
+}
