@@ -24,7 +24,7 @@ import { tickText } from "./axes.js";
 
 /** @param {Dimension} dimension @param {number} index */
 function axisOf(dimension, index) {
-  const text = { color: color("--ink-soft"), fontSize: 11 };
+  const text = { color: color("--ink-soft"), fontSize: 11, textBorderColor: color("--card"), textBorderWidth: 3 };
   const common = { dim: index, name: short(dimension.name, 18), nameTextStyle: { ...text, fontWeight: 600 }, axisLabel: text, axisLine: { lineStyle: { color: color("--ink-soft") } } };
   if (dimension.categories) {
     const label = { ...text, formatter: (/** @type {string} */ value) => short(dimension.categories?.[Number(value)], 14) };
@@ -38,7 +38,8 @@ function chartOptions({ dimensions, rows, measure }) {
   const values = rows.map((row) => row[measure]).filter((value) => value !== null);
   return {
     animation: false,
-    parallel: { left: 24, right: 56, top: 44, bottom: 20, parallelAxisDefault: { realtime: false, areaSelectStyle: { width: 16, color: color("--series-2"), borderColor: color("--series-2"), opacity: 0.25 } } },
+    textStyle: { fontFamily: "system-ui, sans-serif" },
+    parallel: { left: 64, right: 60, top: 44, bottom: 20, parallelAxisDefault: { realtime: false, areaSelectStyle: { width: 16, color: color("--series-2"), borderColor: color("--series-2"), opacity: 0.25 } } },
     parallelAxis: dimensions.map(axisOf),
     visualMap: {
       show: false, dimension: measure, min: Math.min(.../** @type {number[]} */ (values)), max: Math.max(.../** @type {number[]} */ (values)),

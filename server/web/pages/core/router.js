@@ -42,7 +42,7 @@ export function startRouter(main, routes) {
     current = { path, changed, end };
     dispatchEvent(new Event("view-change"));
     try {
-      const view = await (match ?? routes[routes.length - 1]).load();
+      const view = await (match ? match.load() : routes[routes.length - 1][1]());
       if (page.signal.aborted) return;
       view.mount(page);
     } catch (error) {

@@ -42,7 +42,7 @@ export function here(changes) {
 /**
  * Goes to a URL of this site. `replace` keeps the length of the history, for changes that the back button skips.
  * @param {string} url
- * @param {{replace?: boolean, state?: any}} [options]
+ * @param {{replace?: boolean, state?: any}} options
  */
 export function go(url, { replace = false, state = null } = {}) {
   if (url === location.pathname + location.search) return;

@@ -23,7 +23,7 @@ function labelled(label, control) {
  * @param {string} label
  * @param {string} name in the URL
  * @param {Choice[]} choices
- * @param {{any?: string | null, initial?: string, resets?: string[]}} [options] any: text of "no filter", null: there is always a
+ * @param {{any?: string | null, initial?: string, resets?: string[]}} options any: text of "no filter", null: there is always a
  *     value; initial: value without one in the URL; resets: names that a change removes from the URL
  */
 export function choice(label, name, choices, { any = "any", initial = "", resets = ["cursor"] } = {}) {

@@ -35,7 +35,7 @@ export function short(text, length = 60) {
 /**
  * Returns a text; a button shows the rest of a long one.
  * @param {string | null | undefined} text null: not known
- * @param {{length?: number, code?: boolean}} [options] code: in a fixed width
+ * @param {{length?: number, code?: boolean}} options code: in a fixed width
  * @returns {HTMLElement}
  */
 export function text(text, { length = CUT, code = false } = {}) {

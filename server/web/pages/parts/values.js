@@ -29,7 +29,7 @@ export function stateBadge(state) {
 /**
  * Returns a change of a time with its confidence interval; the text says the direction, not only the colour.
  * @param {number | null | undefined} ratio
- * @param {{low?: number | null, high?: number | null, significant?: boolean | null}} [interval]
+ * @param {{low?: number | null, high?: number | null, significant?: boolean | null}} interval
  */
 export function changeBadge(ratio, { low, high, significant } = {}) {
   if (ratio === null || ratio === undefined) return h("span", { class: "unknown" }, UNKNOWN);

@@ -25,7 +25,10 @@ function nameOf(item, index) {
   return h("span", {}, h("strong", { class: "letter" }, letter), " ", target ? h("a", { href: target }, label) : label);
 }
 
-/** Returns the address with another order of the items, so that another one is the baseline. @param {number} index */
+/**
+ * Returns the address with another order of the items, so that another one is the baseline.
+ * @param {number} index
+ */
 function asBaseline(index) {
   const values = query();
   const items = values.getAll("item");

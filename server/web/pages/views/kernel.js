@@ -46,7 +46,10 @@ function matrix(kernel, measure) {
       h("tbody", {}, rows)));
 }
 
-/** Returns links that compare devices, and versions, of the kernel. @param {Kernel} kernel */
+/**
+ * Returns links that compare devices, and versions, of the kernel.
+ * @param {Kernel} kernel
+ */
 function comparisons(kernel) {
   const devices = kernel.devices.slice(0, 8).map((device) => `device:${device.filter}`);
   const versions = kernel.versions.slice(0, 2).map((version) => `version:${version.version}`).reverse();

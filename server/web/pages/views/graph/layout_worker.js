@@ -17,10 +17,12 @@ const HEADER = 22;
 /** @param {Box[]} nodes @param {[string, string][]} edges @param {boolean} small */
 function places(nodes, edges, small) {
   if (!small) return layered(nodes, edges);
-  const items = nodes.map(({ id, width, height }) => ({ v: id, width, height, x: 0, y: 0 }));
-  const unique = new Map(edges.map(([v, w]) => [`${v}\0${w}`, { v, w, minlen: 1, weight: 1, width: 0, height: 0, labeloffset: 10, labelpos: "r" }]));
+  // dagre gets names of its own: an id of the dataset may be empty, or a name that dagre uses.
+  const names = new Map(nodes.map(({ id }, index) => [id, `n${index}`]));
+  const items = nodes.map(({ id, width, height }) => ({ v: names.get(id), width, height, x: 0, y: 0 }));
+  const unique = new Map(edges.map(([from, to]) => [`${names.get(from)} ${names.get(to)}`, { v: names.get(from), w: names.get(to), minlen: 1, weight: 1, width: 0, height: 0, labeloffset: 10, labelpos: "r" }]));
   dagre(items, [...unique.values()].filter(({ v, w }) => v !== w), { nodesep: 20, ranksep: 32 }, {});
-  return items.map(({ v, x, y }) => ({ id: v, x, y }));
+  return items.map(({ x, y }, index) => ({ id: nodes[index].id, x, y }));
 }
 
 /**

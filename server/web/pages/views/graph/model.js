@@ -72,7 +72,7 @@ export function regionTree(graph) {
 export function visiblePart(graph, tree, folded) {
   /** @type {Map<number, GraphNode[]>} */
   const members = new Map();
-  for (const node of graph.nodes) {
+  for (const node of tree.nodes.values()) {
     const list = members.get(node.graph_id);
     if (list) list.push(node);
     else members.set(node.graph_id, [node]);

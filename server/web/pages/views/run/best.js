@@ -12,6 +12,7 @@ export function bestPanel(page) {
   return panel(page, {
     title: "Best config",
     help: "Ready to paste into the kernel's source.",
+    kind: "half",
     name: "best-config",
     request: (query) => ({ path: `/runs/${page.path[0]}`, values: senderOf(query) }),
     draw: (/** @type {import("api").Run} */ run, query) => {

@@ -57,6 +57,7 @@ export function effectsPanel(page, brief) {
   return panel(page, {
     title: brief ? "Which knobs matter" : "Effect of each knob",
     help: HELP,
+    kind: brief ? "half" : "",
     csv: true,
     request: (query) => runPart(page, "knobs", query),
     draw: (/** @type {Knobs} */ data) => {
