@@ -44,8 +44,9 @@ export function flatCsv(value) {
   return `${lines.join("\r\n")}\r\n`;
 }
 
-export function exportMenu() {
-  const element = h("nav", { class: "export", "aria-label": "Export" });
+/** @param {string} title of the section */
+export function exportMenu(title) {
+  const element = h("div", { class: "export", role: "group", "aria-label": `Export ${title}` });
   return {
     element,
     /**

@@ -34,7 +34,7 @@ import { failed, loading } from "./states.js";
  */
 export function panel(page, options) {
   const body = h("div", { class: "panel-body" });
-  const menu = exportMenu();
+  const menu = exportMenu(options.title);
   const element = h("section", { class: `panel ${options.kind ?? ""}`, "aria-label": options.title },
     h("header", { class: "panel-head" }, h("h2", {}, options.title),
       options.help ? h("p", { class: "help" }, options.help) : null, menu.element), body);

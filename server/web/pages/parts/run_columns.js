@@ -11,14 +11,13 @@ import { stateBadge, when } from "./values.js";
 /** @type {import("./table.js").Column<RunRow>[]} */
 export const RUN_COLUMNS = [
   { title: "Kernel", sort: "kernel", head: true, cell: (run) => [link(runHref(run), run.kernel.label), " ", run.open_attempts ? stateBadge("open") : null] },
-  { title: "Shapes", sort: "shapes", cell: (run) => text(run.shapes.label, { length: 40, code: true }) },
-  { title: "Dtypes", narrow: true, cell: (run) => text(run.dtypes.label, { length: 24, code: true }) },
+  { title: "Shapes", sort: "shapes", cell: (run) => [text(run.shapes.label, { length: 40, code: true }), h("span", { class: "sub-text" }, text(run.dtypes.label, { length: 30, code: true }))] },
   { title: "Hardware", sort: "hardware", cell: (run) => text(run.hardware.label, { length: 32 }) },
   { title: "Best", sort: "best", number: true, cell: (run) => time(run.best_ms), note: "shortest time of all attempts" },
   { title: "Speed-up", sort: "speedup", down: true, number: true, cell: (run) => times(run.speedup), note: "time of the first config of the search, divided by the best time" },
   { title: "Spread", sort: "spread", down: true, number: true, narrow: true, cell: (run) => percent(run.spread), note: "range of the best times of the attempts, relative to the best" },
   { title: "Noise", sort: "noise", down: true, number: true, narrow: true, cell: (run) => percent(run.noise), note: "interquartile range of the samples of the best config, relative to the median" },
-  { title: "Measurements", sort: "rows", down: true, number: true, cell: (run) => count(run.rows) },
+  { title: "Rows", note: "measurements", sort: "rows", down: true, number: true, cell: (run) => count(run.rows) },
   { title: "Failed", sort: "failed", down: true, number: true, cell: (run) => failedLink(run), note: "configs that failed, summed over the attempts" },
   { title: "Attempts", sort: "attempts", down: true, number: true, narrow: true, cell: (run) => count(run.attempts) },
   { title: "Tuner", narrow: true, cell: (run) => text(run.algorithm.label, { length: 32 }) },
@@ -32,6 +31,6 @@ function failedLink(run) {
 }
 
 /** Columns of a short list. */
-export const NEWEST_COLUMNS = RUN_COLUMNS.filter((column) => !["Spread", "Noise", "Attempts", "Dtypes"].includes(column.title))
+export const NEWEST_COLUMNS = RUN_COLUMNS.filter((column) => !["Spread", "Noise", "Attempts"].includes(column.title))
   .map(({ sort: _, down: __, ...column }) => column);
 

@@ -62,7 +62,7 @@ export function table({ label, columns, rows, sort, prefix = "", rowClass }) {
       const content = /** @type {import("../core/dom.js").Child[]} */ ([column.cell(row, index)].flat());
       return column.head ? h("th", { scope: "row", class: classes(column) }, content) : h("td", { class: classes(column) }, content);
     })));
-  return h("div", { class: "table-box", tabindex: 0, role: "region", "aria-label": label },
+  return h("div", { class: "table-box", tabindex: 0, role: "group", "aria-label": label },
     h("table", {}, h("thead", {}, h("tr", {}, columns.map((column) => head(column, sort, prefix)))), h("tbody", {}, body)));
 }
 

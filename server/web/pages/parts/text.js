@@ -41,7 +41,7 @@ export function short(text, length = 60) {
 export function text(text, { length = CUT, code = false } = {}) {
   if (text === null || text === undefined) return h("span", { class: "unknown" }, UNKNOWN);
   if (text === "") return h("span", { class: "unknown" }, "(empty)");
-  const element = h("bdi", { class: code ? "text code" : "text" });
+  const element = h("bdi", { class: `text${code ? " code" : ""}${text.length > 14 ? " long" : ""}` });
   if (text.length <= length) {
     element.append(visible(text));
     return element;
@@ -95,6 +95,6 @@ export function shortId(id, what, href = null) {
  * @param {string} what
  */
 export function codeBlock(text, what) {
-  const pre = h("pre", { class: "code-block", tabindex: 0, role: "region", "aria-label": what }, h("code", {}, visible(text)));
+  const pre = h("pre", { class: "code-block", tabindex: 0, role: "group", "aria-label": what }, h("code", {}, visible(text)));
   return h("div", { class: "copyable" }, pre, copyButton(text, what));
 }

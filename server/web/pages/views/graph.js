@@ -97,10 +97,12 @@ function graphView(page, graph) {
       else folded.add(region);
       change({ folded: [...folded].sort((a, b) => a - b).join(",") || "none" });
     };
-    drawn = drawing({ layout, tree, edges: part.edges, folded, fold, select: (id) => change({ node: id, line: null }), label: `IR graph with ${count(part.count)} visible nodes` });
-    replace(stage, drawn.element);
-    drawn.fit();
+    const now = drawing({ layout, tree, edges: part.edges, folded, fold, select: (id) => change({ node: id, line: null }), label: `IR graph with ${count(part.count)} visible nodes` }, page.signal);
+    drawn = now;
+    replace(stage, now.element);
+    now.begin();
     mark();
+    await now.draw();
     stage.dataset.elapsed = String(Math.round(elapsed_ms));
     note.textContent = `${count(part.count)} of ${count(graph.nodes.length)} nodes visible, ${count(graph.edges.length)} edges; laid out in ${Math.round(elapsed_ms)} ms.`;
   };

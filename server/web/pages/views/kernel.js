@@ -41,7 +41,7 @@ function matrix(kernel, measure) {
       const cell = cells.get(`${row} ${column}`);
       return cell ? cellOf(cell, kernel, measure) : h("td", { class: "matrix-cell none" }, h("span", { class: "unknown" }, "–"));
     })));
-  return h("div", { class: "table-box", tabindex: 0, role: "region", "aria-label": "Shapes and devices" },
+  return h("div", { class: "table-box", tabindex: 0, role: "group", "aria-label": "Shapes and devices" },
     h("table", { class: "matrix" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Shapes"), kernel.devices.map((device) => h("th", { scope: "col" }, text(device.label, { length: 40 }))))),
       h("tbody", {}, rows)));
 }

@@ -44,7 +44,7 @@ function difference(before, after) {
   });
   const changed = lines.filter((line) => line.kind !== "same").length;
   if (changed === 0) return h("p", { class: "note" }, "The sources are the same.");
-  return h("div", { class: "diff", tabindex: 0, role: "region", "aria-label": "Difference" }, shown);
+  return h("div", { class: "diff", tabindex: 0, role: "group", "aria-label": "Difference" }, shown);
 }
 
 /** @type {import("../core/page.js").View["mount"]} */

@@ -82,7 +82,7 @@ export function sourceLines(graph, first, marked) {
   /** @type {Map<number, number>} */
   const uses = new Map();
   for (const { source_line } of graph.nodes) if (source_line !== null) uses.set(source_line, (uses.get(source_line) ?? 0) + 1);
-  return h("div", { class: "source", tabindex: 0, role: "region", "aria-label": "Source" }, graph.source.split("\n").slice(0, 5000).map((line, index) => {
+  return h("div", { class: "source", tabindex: 0, role: "group", "aria-label": "Source" }, graph.source.split("\n").slice(0, 5000).map((line, index) => {
     const number = first + index;
     const nodes = uses.get(number);
     const label = nodes

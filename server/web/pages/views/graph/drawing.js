@@ -16,6 +16,32 @@ function kindOf(node, enters) {
   return KINDS.find(([pattern]) => pattern.test(name))?.[1] ?? "compute";
 }
 
+// Smallest scale at which texts are readable.
+const READABLE = 0.45;
+// A frame draws so many elements, so that a large graph does not block the page.
+const PER_FRAME = 150;
+
+/**
+ * Calls `draw` for each item, some in each frame, until the signal is aborted.
+ * @template T
+ * @param {T[]} items
+ * @param {(item: T) => void} draw
+ * @param {AbortSignal} signal
+ * @returns {Promise<void>}
+ */
+function inFrames(items, draw, signal) {
+  return new Promise((resolve) => {
+    let next = 0;
+    const step = () => {
+      if (signal.aborted) return;
+      for (const end = Math.min(items.length, next + PER_FRAME); next < end; next++) draw(items[next]);
+      if (next < items.length) requestAnimationFrame(step);
+      else resolve();
+    };
+    step();
+  });
+}
+
 /** @param {Rectangle} from @param {Rectangle} to */
 function curve(from, to) {
   const [x1, y1, x2] = [from.x + from.width / 2, from.y + from.height, to.x + to.width / 2];
@@ -87,7 +113,10 @@ function regionElement({ tree, fold, folded }, id, place) {
  */
 function navigation(root, scene, size) {
   const view = { x: 0, y: 0, scale: 1 };
-  const apply = () => scene.setAttribute("transform", `translate(${view.x} ${view.y}) scale(${view.scale})`);
+  const apply = () => {
+    scene.setAttribute("transform", `translate(${view.x} ${view.y}) scale(${view.scale})`);
+    root.classList.toggle("far", view.scale < READABLE / 2);
+  };
   const box = () => root.getBoundingClientRect();
   const zoom = (/** @type {number} */ factor, x = box().width / 2, y = box().height / 2) => {
     const scale = Math.max(0.05, Math.min(4, view.scale * factor));
@@ -103,9 +132,18 @@ function navigation(root, scene, size) {
     view.y = Math.max(12, (height - size.height * view.scale) / 2);
     apply();
   };
+  /** Shows all of a small graph, and the readable top of a large one. */
+  const begin = () => {
+    fit();
+    if (view.scale >= READABLE) return;
+    view.scale = READABLE;
+    view.x = (box().width - size.width * READABLE) / 2;
+    view.y = 12;
+    apply();
+  };
   const show = (/** @type {Rectangle} */ place) => {
     const { width, height } = box();
-    view.scale = Math.max(view.scale, 0.8);
+    view.scale = Math.max(view.scale, 2 * READABLE);
     view.x = width / 2 - (place.x + place.width / 2) * view.scale;
     view.y = height / 2 - (place.y + Math.min(place.height, 40) / 2) * view.scale;
     apply();
@@ -137,46 +175,71 @@ function navigation(root, scene, size) {
     else return;
     event.preventDefault();
   });
-  return { fit, show, zoom };
+  return { begin, fit, show, zoom };
 }
 
 /**
  * Returns the drawing and what marks nodes in it.
  * @param {DrawingOptions} options
+ * @param {AbortSignal} signal
  */
-export function drawing(options) {
+export function drawing(options, signal) {
   const { layout, edges } = options;
-  const nodes = new Map(Object.entries(layout.nodes).map(([id, place]) => [id, nodeElement(options, id, place)]));
-  const lines = edges.flatMap((edge) => {
-    const [from, to] = [layout.nodes[edge.source], layout.nodes[edge.target]];
-    return from && to ? [{ ...edge, element: svg("path", { class: `edge${edge.kind === "data" ? "" : " other"}`, d: curve(from, to), "marker-end": "url(#arrow)" }) }] : [];
-  });
+  /** @type {Map<string, SVGElement>} */
+  const nodes = new Map();
+  /** @type {{source: string, target: string, element: SVGElement}[]} */
+  const lines = [];
   const arrow = svg("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 6, markerHeight: 6, orient: "auto" }, svg("path", { class: "arrow", d: "M0,0L8,4L0,8z" }));
-  // Outer regions and nodes first: the inner ones lie above them.
-  const area = (/** @type {Rectangle} */ place) => -place.width * place.height;
-  const boxes = [...Object.entries(layout.regions).map(([id, place]) => ({ place, element: regionElement(options, Number(id), place) })),
-    ...[...nodes].map(([id, element]) => ({ place: layout.nodes[id], element }))].sort((a, b) => area(a.place) - area(b.place));
-  const scene = svg("g", {}, boxes.map(({ element }) => element), lines.map(({ element }) => element));
+  const box_layer = svg("g");
+  const line_layer = svg("g");
+  const scene = svg("g", {}, box_layer, line_layer);
   const root = svg("svg", { class: "graph-drawing", tabindex: 0, role: "group", "aria-roledescription": "graph", "aria-label": options.label }, svg("defs", {}, arrow), scene);
   const moves = navigation(root, scene, layout);
   const buttons = h("div", { class: "graph-buttons" },
     h("button", { type: "button", title: "Zoom in", "aria-label": "Zoom in", onclick: () => moves.zoom(1.25) }, "+"),
     h("button", { type: "button", title: "Zoom out", "aria-label": "Zoom out", onclick: () => moves.zoom(0.8) }, "−"),
     h("button", { type: "button", onclick: () => moves.fit() }, "Fit"));
+  /** @type {{selected: string | null, marked: Set<string>}} */
+  let marks = { selected: null, marked: new Set() };
+  const markNode = (/** @type {string} */ id, /** @type {SVGElement} */ element) => {
+    element.classList.toggle("selected", id === marks.selected);
+    element.classList.toggle("marked", marks.marked.has(id));
+  };
+  const markLine = (/** @type {typeof lines[number]} */ { source, target, element }) => element.classList.toggle("near", source === marks.selected || target === marks.selected);
+
+  // Outer regions and nodes first: the inner ones lie above them.
+  const boxes = [...Object.entries(layout.regions).map(([id, place]) => ({ id, place, is_region: true })),
+    ...Object.entries(layout.nodes).map(([id, place]) => ({ id, place, is_region: false }))]
+    .sort((a, b) => b.place.width * b.place.height - a.place.width * a.place.height);
+  const drawBox = (/** @type {typeof boxes[number]} */ { id, place, is_region }) => {
+    const element = is_region ? regionElement(options, Number(id), place) : nodeElement(options, id, place);
+    box_layer.append(element);
+    if (is_region) return;
+    nodes.set(id, element);
+    markNode(id, element);
+  };
+  const drawLine = (/** @type {typeof edges[number]} */ edge) => {
+    const [from, to] = [layout.nodes[edge.source], layout.nodes[edge.target]];
+    if (!from || !to) return;
+    const element = svg("path", { class: `edge${edge.kind === "data" ? "" : " other"}`, d: curve(from, to), "marker-end": "url(#arrow)" });
+    line_layer.append(element);
+    lines.push({ ...edge, element });
+    markLine(lines[lines.length - 1]);
+  };
   return {
     element: h("div", { class: "graph-box" }, root, buttons),
-    fit: moves.fit,
+    begin: moves.begin,
+    /** Draws all; a large graph takes several frames. */
+    draw: () => inFrames(boxes, drawBox, signal).then(() => inFrames(edges, drawLine, signal)),
     /**
      * Marks the selected node with its edges, and the nodes of a source line or a search.
      * @param {string | null} selected
      * @param {Set<string>} marked
      */
     mark(selected, marked) {
-      for (const [id, element] of nodes) {
-        element.classList.toggle("selected", id === selected);
-        element.classList.toggle("marked", marked.has(id));
-      }
-      for (const { source, target, element } of lines) element.classList.toggle("near", source === selected || target === selected);
+      marks = { selected, marked };
+      nodes.forEach((element, id) => markNode(id, element));
+      lines.forEach(markLine);
     },
     /** @param {string} id */
     show(id) {
