@@ -1,6 +1,6 @@
 """A server with the pages and answers that it makes up from the API's schemas.
 
-    fake_server.py OPENAPI.json LIBRARIES [--port PORT] [--hostile]
+    fake_server.py OPENAPI.yaml LIBRARIES [--port PORT] [--hostile]
 
 --hostile: every text is an attack. The answers of one address are always the same.
 """
@@ -15,6 +15,8 @@ import re
 import time
 import urllib.parse
 from typing import Any
+
+import yaml
 
 PAGES = pathlib.Path(__file__).resolve().parents[2] / "server/web/pages"
 TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".html": "text/html", ".txt": "text/plain"}
@@ -192,7 +194,7 @@ def consistent(value: Any) -> Any:
 
 def serve(api: pathlib.Path, libraries: pathlib.Path, port: int, hostile: bool) -> http.server.ThreadingHTTPServer:
     """Returns a server that is not started yet."""
-    handler = type("Configured", (Handler,), {"api": json.loads(api.read_text()), "libraries": libraries, "hostile": hostile})
+    handler = type("Configured", (Handler,), {"api": yaml.safe_load(api.read_text()), "libraries": libraries, "hostile": hostile})
     return http.server.ThreadingHTTPServer(("127.0.0.1", port), handler)
 
 

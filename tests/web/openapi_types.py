@@ -1,4 +1,4 @@
-"""Writes the schemas of an OpenAPI file as TypeScript types: openapi_types.py OPENAPI.json OUT.d.ts
+"""Writes the schemas of an OpenAPI file as TypeScript types: openapi_types.py OPENAPI.yaml OUT.d.ts
 
 The types let TypeScript's checker compare the pages with the API.
 """
@@ -7,6 +7,8 @@ import json
 import pathlib
 import sys
 from typing import Any
+
+import yaml
 
 Schema = dict[str, Any]
 
@@ -48,7 +50,7 @@ def type_of(schema: Schema) -> str:
 
 
 def main() -> None:
-    api = json.loads(pathlib.Path(sys.argv[1]).read_text())
+    api = yaml.safe_load(pathlib.Path(sys.argv[1]).read_text())
     lines = [f"export type {name} = {type_of(schema)};" for name, schema in api["components"]["schemas"].items()]
     out = pathlib.Path(sys.argv[2])
     out.parent.mkdir(parents=True, exist_ok=True)
