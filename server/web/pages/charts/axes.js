@@ -16,19 +16,23 @@ export function padded(min, max, log) {
 }
 
 /**
- * Returns ticks 1, 2, 5 of each decade, or steps where the range is short.
+ * Returns ticks 1, 2, 5 of each decade; more where the range is short, fewer where it is long.
  * @param {number} min
  * @param {number} max
  * @returns {number[]}
  */
 export function logTicks(min, max) {
-  /** @type {number[]} */
-  const ticks = [];
-  for (let decade = 10 ** Math.floor(Math.log10(min)); decade <= max; decade *= 10) {
-    for (const step of [1, 2, 5]) if (decade * step >= min && decade * step <= max) ticks.push(decade * step);
+  if (!(min > 0) || !(max > min) || !Number.isFinite(max)) return [];
+  for (const steps of max / min > 1e4 ? [[1]] : [[1, 2, 5], [1, 1.5, 2, 3, 4, 5, 7]]) {
+    /** @type {number[]} */
+    const ticks = [];
+    for (let exponent = Math.floor(Math.log10(min)); 10 ** exponent <= max; exponent++) {
+      for (const step of steps) ticks.push(Number((step * 10 ** exponent).toPrecision(2)));
+    }
+    const inside = ticks.filter((tick) => tick >= min && tick <= max);
+    if (inside.length >= 3) return inside;
   }
-  if (ticks.length > 8) return ticks.filter((tick) => /^1(e|0*$|$)/.test(tick.toExponential(0).split("e")[0]));
-  return ticks.length >= 3 ? ticks : linearTicks(min, max);
+  return linearTicks(min, max);
 }
 
 /**
@@ -37,6 +41,7 @@ export function logTicks(min, max) {
  * @param {number} [wanted]
  */
 export function linearTicks(min, max, wanted = 5) {
+  if (!(max > min) || !Number.isFinite(max - min)) return [];
   const raw = (max - min) / wanted;
   const size = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].map((factor) => factor * size).find((step) => step >= raw) ?? size * 10;

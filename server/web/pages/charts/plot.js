@@ -38,6 +38,21 @@ import { linearTicks, logTicks, padded, tickText } from "./axes.js";
  * @property {number} [height]
  */
 
+/**
+ * Returns points in time in UTC: days, or hours where the ticks are closer than a day.
+ * @param {any} _plot
+ * @param {number[]} seconds
+ * @param {number} _axis
+ * @param {number} _space
+ * @param {number} step
+ */
+function days(_plot, seconds, _axis, _space, step) {
+  return seconds.map((one) => {
+    const text = new Date(one * 1000).toISOString();
+    return step >= 86_400 ? text.slice(0, 10) : text.slice(5, 16).replace("T", " ");
+  });
+}
+
 /** @param {Axis} axis */
 function axisOptions(axis) {
   const ticks = (/** @type {any} */ _plot, /** @type {number} */ _index, /** @type {number} */ min, /** @type {number} */ max) => {
@@ -54,7 +69,7 @@ function axisOptions(axis) {
     stroke: color("--ink-soft"),
     grid: { stroke: color("--grid"), width: 1, show: !axis.categories },
     ticks: { stroke: color("--grid"), width: 1, size: 5 },
-    ...(axis.time ? {} : { splits: ticks, values: texts }),
+    ...(axis.time ? { values: days, space: 90 } : { splits: ticks, values: texts, filter: (/** @type {any} */ _plot, /** @type {number[]} */ splits) => splits }),
   };
 }
 
@@ -199,7 +214,7 @@ export function plot(options) {
       tzDate: (/** @type {number} */ seconds) => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC"),
       cursor: { points: { show: false }, drag: { x: true, y: true, uni: 30 } },
       scales: { x: scaleOptions(options.x), y: scaleOptions(options.y) },
-      axes: [{ ...axisOptions(options.x), size: options.x.time ? 44 : 32 }, { ...axisOptions(options.y), size: 62 }],
+      axes: [{ ...axisOptions(options.x), size: 32 }, { ...axisOptions(options.y), size: 62 }],
       series: [{}, ...options.series.map(seriesOptions)],
       hooks: { drawClear: [decorations(options)] },
       plugins: [tooltip(options)],

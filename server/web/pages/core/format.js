@@ -27,6 +27,15 @@ export function count(value) {
 }
 
 /**
+ * Returns a number with its noun: "1 config", "1,200 configs".
+ * @param {number} value
+ * @param {string} noun in the singular
+ */
+export function counted(value, noun) {
+  return `${count(value)} ${value === 1 ? noun : noun.endsWith("y") ? `${noun.slice(0, -1)}ies` : `${noun}s`}`;
+}
+
+/**
  * Returns the unit in which times of this size are read best, so that a chart or a column has one unit.
  * @param {Iterable<number | null | undefined>} times_ms
  * @returns {TimeScale}

@@ -70,7 +70,7 @@ export function bar(share, text, kind = "plain") {
 }
 
 /**
- * Returns "3 of 40 configs"-like texts for what an answer leaves out.
+ * Returns a note for what an answer leaves out.
  * @param {number} left_out
  * @param {string} noun
  */

@@ -3,6 +3,7 @@
 import { h } from "../core/dom.js";
 import { time, timeScale, utc } from "../core/format.js";
 import { href, query } from "../core/url.js";
+import { padded } from "../charts/axes.js";
 import { figure } from "../charts/figure.js";
 import { legend, plot } from "../charts/plot.js";
 import { attemptHref, runHref } from "../parts/links.js";
@@ -51,15 +52,23 @@ function draw(data) {
   if (data.points.length === 0) return empty("No attempt here", "Choose a cell in the kernel's matrix.");
   const points = [...data.points].sort((a, b) => a.time_unix_ms - b.time_unix_ms);
   const scale = timeScale(points.flatMap((point) => [point.best_ms, point.default_ms]));
-  const looks = [{ name: "best config", color: "--series-1" }, { name: "default config", color: "--series-3" }];
-  const chart = plot({
-    label: `Best and default time of ${points.length} attempts`,
-    x: { label: "time (UTC)", time: true },
-    y: { label: `time (${scale.unit})` },
-    marks: data.steps.map((step) => ({ at: step.time_unix_ms / 1000, color: step.ratio > 1 ? "--slow" : "--fast" })),
-    series: [seriesOf(points, "best_ms", scale, looks[0]), seriesOf(points, "default_ms", scale, looks[1])].filter((series) => series.xs.length),
-  });
-  return [figure(chart, { label: "Attempts", rows: points, columns: COLUMNS }, legend(looks)), leftOut(data.points_left_out, "older attempts"),
+  /** @type {[number, number]} */
+  const range = [points[0].time_unix_ms / 1000, points[points.length - 1].time_unix_ms / 1000];
+  const chart = (/** @type {"best" | "default"} */ kind, /** @type {string} */ color, /** @type {number} */ height) => {
+    const series = seriesOf(points, `${kind}_ms`, scale, { name: `${kind} config`, color });
+    if (series.xs.length === 0) return null;
+    const steps = data.steps.filter((step) => step.series === kind);
+    return h("div", {}, legend([series]), plot({
+      label: `Time of the ${kind} config in ${points.length} attempts`,
+      height,
+      x: { label: "time (UTC)", time: true, range: padded(...range, false) },
+      y: { label: `${kind} (${scale.unit})` },
+      marks: steps.map((step) => ({ at: step.time_unix_ms / 1000, color: step.ratio > 1 ? "--slow" : "--fast" })),
+      series: [series],
+    }));
+  };
+  const charts = h("div", { class: "sub" }, chart("best", "--series-1", 260), chart("default", "--series-3", 180));
+  return [figure(charts, { label: "Attempts", rows: points, columns: COLUMNS }), leftOut(data.points_left_out, "older attempts"),
     h("h3", {}, "Detected steps"),
     data.steps.length ? stepTable(data.steps, "Detected steps") : h("p", { class: "note" }, "None: the times stay within the noise of the attempts."),
     h("p", { class: "note" }, "Dashed lines are steps: red to slower, blue to faster. A click on a point opens its run.")];

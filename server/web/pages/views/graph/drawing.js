@@ -53,6 +53,20 @@ function curve(from, to) {
 }
 
 /**
+ * Returns a smooth path through points.
+ * @param {{x: number, y: number}[]} points
+ */
+function through(points) {
+  const last = points[points.length - 1];
+  let path = `M${points[0].x},${points[0].y}`;
+  for (let i = 1; i < points.length - 1; i++) {
+    const end = i === points.length - 2 ? last : { x: (points[i].x + points[i + 1].x) / 2, y: (points[i].y + points[i + 1].y) / 2 };
+    path += `Q${points[i].x},${points[i].y} ${end.x},${end.y}`;
+  }
+  return points.length < 3 ? `${path}L${last.x},${last.y}` : path;
+}
+
+/**
  * @typedef {object} DrawingOptions
  * @property {Layout} layout
  * @property {ReturnType<typeof import("./model.js").regionTree>} tree
@@ -218,10 +232,12 @@ export function drawing(options, signal) {
     nodes.set(id, element);
     markNode(id, element);
   };
+  const routes = new Map(layout.routes.filter((route) => route.points.length > 1).map((route) => [`${route.source}\0${route.target}`, route.points]));
   const drawLine = (/** @type {typeof edges[number]} */ edge) => {
     const [from, to] = [layout.nodes[edge.source], layout.nodes[edge.target]];
     if (!from || !to) return;
-    const element = svg("path", { class: `edge${edge.kind === "data" ? "" : " other"}`, d: curve(from, to), "marker-end": "url(#arrow)" });
+    const route = routes.get(`${edge.source}\0${edge.target}`);
+    const element = svg("path", { class: `edge${edge.kind === "data" ? "" : " other"}`, d: route ? through(route) : curve(from, to), "marker-end": "url(#arrow)" });
     line_layer.append(element);
     lines.push({ ...edge, element });
     markLine(lines[lines.length - 1]);

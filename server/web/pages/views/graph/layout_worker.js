@@ -6,7 +6,9 @@ import { layered } from "./layered.js";
 /** @typedef {import("./model.js").Group} Group */
 /** @typedef {import("./model.js").Box} Box */
 /** @typedef {{x: number, y: number, width: number, height: number}} Rectangle */
-/** @typedef {{nodes: {[id: string]: Rectangle}, regions: {[region: number]: Rectangle}, width: number, height: number}} Layout */
+/** @typedef {{x: number, y: number}} Point */
+/** @typedef {{source: string, target: string, points: Point[]}} Route a way around the nodes */
+/** @typedef {{nodes: {[id: string]: Rectangle}, regions: {[region: number]: Rectangle}, routes: Route[], width: number, height: number}} Layout */
 
 // dagre takes half a second for about this many nodes, and grows faster than linearly.
 const DAGRE_NODES = 200;
@@ -14,15 +16,23 @@ const DAGRE_EDGES = 350;
 const PADDING = 14;
 const HEADER = 22;
 
-/** @param {Box[]} nodes @param {[string, string][]} edges @param {boolean} small */
+/**
+ * @param {Box[]} nodes
+ * @param {[string, string][]} edges
+ * @param {boolean} small
+ * @returns {{found: {id: string, x: number, y: number}[], routes: Route[]}}
+ */
 function places(nodes, edges, small) {
-  if (!small) return layered(nodes, edges);
+  if (!small) return { found: layered(nodes, edges), routes: [] };
   // dagre gets names of its own: an id of the dataset may be empty, or a name that dagre uses.
   const names = new Map(nodes.map(({ id }, index) => [id, `n${index}`]));
   const items = nodes.map(({ id, width, height }) => ({ v: names.get(id), width, height, x: 0, y: 0 }));
-  const unique = new Map(edges.map(([from, to]) => [`${names.get(from)} ${names.get(to)}`, { v: names.get(from), w: names.get(to), minlen: 1, weight: 1, width: 0, height: 0, labeloffset: 10, labelpos: "r" }]));
-  dagre(items, [...unique.values()].filter(({ v, w }) => v !== w), { nodesep: 20, ranksep: 32 }, {});
-  return items.map(({ x, y }, index) => ({ id: nodes[index].id, x, y }));
+  const unique = new Map(edges.filter(([from, to]) => from !== to).map(([from, to]) => [`${names.get(from)} ${names.get(to)}`, {
+    v: names.get(from), w: names.get(to), source: from, target: to, minlen: 1, weight: 1, width: 0, height: 0, labeloffset: 10, labelpos: "r", points: /** @type {Point[]} */ ([]),
+  }]));
+  const lines = [...unique.values()];
+  dagre(items, lines, { nodesep: 20, ranksep: 32 }, {});
+  return { found: items.map(({ x, y }, index) => ({ id: nodes[index].id, x, y })), routes: lines.map(({ source, target, points }) => ({ source, target, points })) };
 }
 
 /**
@@ -35,7 +45,7 @@ function places(nodes, edges, small) {
 function layGroup(group, layout, small) {
   const inner = new Map(group.boxes.map((box) => [box.id, layBox(box, layout, small)]));
   const sized = group.boxes.map((box) => ({ ...box, .../** @type {{width: number, height: number}} */ (inner.get(box.id)) }));
-  const found = places(sized, group.edges, small);
+  const { found, routes } = places(sized, group.edges, small);
   const size = new Map(sized.map((box) => [box.id, box]));
   const left = found.reduce((least, { id, x }) => Math.min(least, x - (size.get(id)?.width ?? 0) / 2), Infinity);
   const top = found.reduce((least, { id, y }) => Math.min(least, y - (size.get(id)?.height ?? 0) / 2), Infinity);
@@ -48,6 +58,8 @@ function layGroup(group, layout, small) {
     height,
     place(x, y) {
       layout.regions[group.region] = { x, y, width, height };
+      const moved = (/** @type {Point} */ point) => ({ x: point.x + x + PADDING - left, y: point.y + y + PADDING + HEADER - top });
+      for (const { source, target, points } of routes) layout.routes.push({ source, target, points: points.map(moved) });
       for (const { id, x: middle_x, y: middle_y } of found) {
         const box = /** @type {Box} */ (size.get(id));
         inner.get(id)?.place(x + PADDING + middle_x - left - box.width / 2, y + PADDING + HEADER + middle_y - top - box.height / 2);
@@ -89,7 +101,7 @@ function layBox(box, layout, small) {
  */
 function layAll(roots, small) {
   /** @type {Layout} */
-  const layout = { nodes: Object.create(null), regions: Object.create(null), width: 0, height: 0 };
+  const layout = { nodes: Object.create(null), regions: Object.create(null), routes: [], width: 0, height: 0 };
   let left = 0;
   for (const root of roots) {
     const group = layGroup(root, layout, small);

@@ -24,7 +24,7 @@ export function typeOf(node) {
 
 /** @param {GraphNode} node */
 function widthOf(node) {
-  const letters = Math.max(Math.min(26, titleOf(node).length), Math.min(30, typeOf(node).length * 0.85));
+  const letters = Math.max(Math.min(26, titleOf(node).length), Math.min(30, (typeOf(node) || node.op_kind || "").length * 0.85));
   return Math.round(Math.max(60, letters * LETTER + 20));
 }
 

@@ -1,7 +1,7 @@
 // @ts-check
 // The effect of each knob on the time, and of pairs of knobs.
 import { h } from "../../core/dom.js";
-import { count, percent, timeScale } from "../../core/format.js";
+import { change, count, counted, percent, timeScale } from "../../core/format.js";
 import { here } from "../../core/url.js";
 import { choice } from "../../parts/filters.js";
 import { panel } from "../../parts/panel.js";
@@ -25,26 +25,52 @@ function bestValue(knob) {
 }
 
 /**
+ * Returns how much slower the fastest config with another value is.
+ * @param {Knob} knob
+ */
+function otherwise(knob) {
+  const times = knob.values.flatMap((value) => value.best_ms ?? []).sort((a, b) => a - b);
+  return times.length < 2 ? "–" : change(times[1] / times[0]);
+}
+
+/**
  * @param {Knobs} data
  * @param {boolean} brief
  */
 function effectTable(data, brief) {
-  const scale = timeScale(data.knobs.flatMap((knob) => knob.values.map((value) => value.best_ms)));
   /** @type {import("../../parts/table.js").Column<Knob>[]} */
   const columns = [
     { title: "Knob", head: true, cell: (knob) => h("a", { href: here({ tab: "knobs", knob: knob.name }) }, h("bdi", { class: "code" }, short(knob.name, 40))) },
     { title: "Explains", cell: (knob) => bar(knob.effect, percent(knob.effect)) },
     { title: "Best value", cell: (knob) => text(bestValue(knob)?.text ?? null, { length: 30, code: true }) },
-    { title: `Best (${scale.unit})`, number: true, cell: (knob) => scale.text(bestValue(knob)?.best_ms) },
+    { title: "Best with another value", number: true, cell: (knob) => otherwise(knob), note: "fastest config with another value of the knob, relative to the fastest" },
     { title: "Values", number: true, cell: (knob) => count(knob.values.length + knob.values_left_out) },
   ];
-  return table({ label: "Effect of each knob", rows: brief ? data.knobs.slice(0, 5) : data.knobs, columns: brief ? columns.slice(0, 3) : columns });
+  return table({ label: "Effect of each knob", rows: brief ? data.knobs.slice(0, 5) : data.knobs, columns: brief ? columns.slice(0, 4) : columns });
+}
+
+/**
+ * Returns the times of the selected knob's values.
+ * @param {Knobs} data
+ * @param {URLSearchParams} query
+ */
+function valueTable(data, query) {
+  const knob = data.knobs.find((one) => one.name === query.get("knob")) ?? data.knobs[0];
+  const scale = timeScale(knob.values.map((value) => value.best_ms));
+  const slowest = Math.max(...knob.values.map((value) => value.median_ms ?? 0));
+  return [h("h3", {}, "Values of ", h("bdi", { class: "code" }, short(knob.name, 60))), table({ label: "Values of the knob", rows: knob.values, columns: [
+    { title: "Value", head: true, cell: (value) => text(value.text, { length: 60, code: true }) },
+    { title: `Median (${scale.unit})`, cell: (value) => bar(value.median_ms === null ? null : value.median_ms / slowest, scale.text(value.median_ms)) },
+    { title: `Best (${scale.unit})`, number: true, cell: (value) => scale.text(value.best_ms) },
+    { title: "Configs", number: true, cell: (value) => count(value.configs) },
+    { title: "Failed", number: true, cell: (value) => count(value.failed) },
+  ] }), leftOut(knob.values_left_out, "values")];
 }
 
 /** @param {Knobs} data */
 function constants(data) {
   if (data.constant.length === 0) return null;
-  return h("details", {}, h("summary", {}, `${count(data.constant.length)} knobs have one value in all configs`),
+  return h("details", {}, h("summary", {}, `${counted(data.constant.length, "knob")} with the same value in all configs`),
     table({ label: "Constant knobs", rows: data.constant, columns: [
       { title: "Knob", head: true, cell: (knob) => text(knob.name, { code: true }) }, { title: "Value", cell: (knob) => text(knob.text, { code: true }) }] }));
 }
@@ -59,12 +85,13 @@ export function effectsPanel(page, brief) {
     help: HELP,
     kind: brief ? "half" : "",
     csv: true,
+    shows: ["knob"],
     request: (query) => runPart(page, "knobs", query),
-    draw: (/** @type {Knobs} */ data) => {
+    draw: (/** @type {Knobs} */ data, query) => {
       if (data.knobs.length === 0) return [empty("No knob varies", "All measured configs have the same arguments, or none has a time."), constants(data)];
       const note = `From ${count(data.configs)} measured configs${data.sampled ? ", a sample" : ""}.`;
       if (brief) return [effectTable(data, true), h("p", { class: "note" }, note, " ", h("a", { href: here({ tab: "knobs" }) }, "All knobs"))];
-      return [effectTable(data, false), leftOut(data.knobs_left_out, "knobs"), h("p", { class: "note" }, note), constants(data)];
+      return [effectTable(data, false), leftOut(data.knobs_left_out, "knobs"), h("p", { class: "note" }, note), ...valueTable(data, query), constants(data)];
     },
   });
 }

@@ -1,7 +1,7 @@
 // @ts-check
 // Why configs failed: statuses, and failures grouped by their reason.
 import { h } from "../../core/dom.js";
-import { count, percent } from "../../core/format.js";
+import { count, counted, percent } from "../../core/format.js";
 import { here } from "../../core/url.js";
 import { configHref } from "../../parts/links.js";
 import { panel } from "../../parts/panel.js";
@@ -30,7 +30,7 @@ export function statusesPanel(page) {
           { title: "Measurements", number: true, cell: (one) => count(one.rows) },
           { title: "Configs", number: true, cell: (one) => count(one.configs) },
         ] }),
-        data.unfinished ? h("p", { class: "banner" }, `${count(data.unfinished)} configs started and did not end: they hung, or the job was killed.`) : null];
+        data.unfinished ? h("p", { class: "banner" }, `${counted(data.unfinished, "config")} started and did not end: the job hung or was killed.`) : null];
     },
   });
 }
@@ -53,13 +53,13 @@ function typical(knobs) {
 function groupElement(group, run, open) {
   const place = [group.status, group.phase, group.error_class, group.code].filter((part, index, all) => part && all.indexOf(part) === index);
   return h("details", { class: "failure", open },
-    h("summary", {}, h("span", { class: "failure-count" }, `${count(group.configs)} ${group.configs === 1 ? "config" : "configs"}`),
+    h("summary", {}, h("span", { class: "failure-count" }, counted(group.configs, "config")),
       h("span", { class: "failure-title" }, h("bdi", {}, short(group.message ?? place.join(" · "), 160)))),
     h("p", { class: "tags" }, place.map((part) => h("span", { class: "badge" }, h("bdi", {}, short(part, 40))))),
     typical(group.knobs),
     group.example.message ? h("h3", {}, "One of the messages") : null,
     group.example.message ? codeBlock(group.example.message, "message") : null,
-    h("p", {}, h("a", { href: here({ tab: "rows", failure: group.group, status: null, "rows.cursor": null }) }, `All ${count(group.rows)} measurements`), " · ",
+    h("p", {}, h("a", { href: here({ tab: "rows", failure: group.group, status: null, "rows.cursor": null }) }, `All ${counted(group.rows, "measurement")}`), " · ",
       h("a", { href: configHref(run, group.example.config_id) }, "Config of this message")));
 }
 
@@ -74,7 +74,7 @@ export function failuresPanel(page) {
       if (data.failures.length === 0) return empty("No config failed", "Every measured config has a time.");
       const run = runOf(page, query);
       const configs = data.failures.reduce((sum, group) => sum + group.configs, 0);
-      return [h("p", {}, `${count(configs)} failed configs in ${count(data.failures.length)} groups, the largest first.`),
+      return [h("p", {}, `${counted(configs, "failed config")} in ${counted(data.failures.length, "group")}, the largest first.`),
         data.failures.map((group, index) => groupElement(group, run, index < 2)), leftOut(data.failures_left_out, "groups")].flat();
     },
   });

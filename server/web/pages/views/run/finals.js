@@ -32,8 +32,8 @@ function rangeOf(rows) {
   return { from: from - (to - from) * 0.02, to };
 }
 
-/** @param {FinalRow} row */
-function verdict(row, /** @type {number} */ index) {
+/** @param {FinalRow} row @param {number} index */
+function verdict(row, index) {
   if (index === 0) return h("span", { class: "badge state-complete" }, "fastest");
   if (row.tied === null) return h("span", { class: "unknown" }, "not known");
   return row.tied ? h("span", { class: "badge tied", title: "the difference to the fastest is within the noise" }, "tied") : "slower";
