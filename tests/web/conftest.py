@@ -8,6 +8,7 @@ import pathlib
 import subprocess
 import sys
 import threading
+import urllib.parse
 from collections.abc import Iterator
 from typing import Any
 
@@ -127,7 +128,8 @@ class Pages:
 
     def settled(self) -> Pages:
         """Waits until every section has its data."""
-        self.page.locator("main > .view").wait_for()
+        path = urllib.parse.urlsplit(self.page.url).path
+        self.page.locator(f'main > .view[data-path="{path}"]').wait_for()
         for selector in ("[aria-busy=true]", ".state.loading"):
             self.page.locator(selector).first.wait_for(state="detached")
         return self

@@ -71,8 +71,8 @@ function brushesOf(chart, count) {
  * @param {ParallelOptions} options
  */
 export function parallel(options) {
-  const box = h("div", { class: "parallel", role: "img", "aria-label": options.label });
-  const inner = h("div", { class: "parallel-inner" });
+  const box = h("div", { class: "parallel", tabindex: 0, role: "group", "aria-label": options.label });
+  const inner = h("div", { class: "parallel-inner", role: "img", "aria-label": options.label });
   inner.style.minWidth = `${options.dimensions.length * 92}px`;
   box.append(inner);
   const draw = async () => {

@@ -37,7 +37,7 @@ export function startRouter(main, routes) {
     const first = current === null;
     current?.end();
     const match = routes.map(([pattern, load]) => ({ found: pattern.exec(path), load })).find(({ found }) => found);
-    const root = h("div", { class: "view" });
+    const root = h("div", { class: "view", "data-path": path });
     const { page, changed, end } = newPage(root, (match?.found ?? []).slice(1).map((text) => decodeURIComponent(text)));
     current = { path, changed, end };
     dispatchEvent(new Event("view-change"));

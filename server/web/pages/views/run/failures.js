@@ -14,6 +14,9 @@ import { runOf, runPart } from "./request.js";
 /** @typedef {import("api").Statuses} Statuses */
 /** @typedef {import("api").FailureGroup} FailureGroup */
 
+/** @type {{[status: string]: string}} */
+const KINDS = { ok: "good", error: "bad", timeout: "bad", peer_compilation_fail: "bad" };
+
 /** @param {import("../../core/page.js").Page} page */
 export function statusesPanel(page) {
   return panel(page, {
@@ -26,7 +29,7 @@ export function statusesPanel(page) {
       return [
         table({ label: "Statuses", rows: data.statuses, columns: [
           { title: "Status", head: true, cell: (one) => h("a", { href: here({ tab: "rows", status: one.status, failure: null, "rows.cursor": null }) }, h("bdi", {}, short(one.status, 40))) },
-          { title: "Share", cell: (one) => bar(one.rows / total, percent(one.rows / total), one.status === "ok" ? "good" : "bad") },
+          { title: "Share", cell: (one) => bar(one.rows / total, percent(one.rows / total), KINDS[one.status] ?? "plain") },
           { title: "Measurements", number: true, cell: (one) => count(one.rows) },
           { title: "Configs", number: true, cell: (one) => count(one.configs) },
         ] }),

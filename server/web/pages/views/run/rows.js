@@ -42,7 +42,7 @@ export function rowsPanel(page) {
       sort: query.get("rows.sort") ?? "seq", limit: LIMIT, cursor: cursorOf(query, "rows."),
     }),
     draw: (/** @type {import("api").RowList} */ data, query) => {
-      const statuses = ["ok", "error", "timeout", "peer_compilation_fail"].map((status) => ({ label: status, filter: status }));
+      const statuses = ["ok", "error", "timeout", "started", "deduplicated", "peer_compilation_fail"].map((status) => ({ label: status, filter: status }));
       const controls = h("div", { class: "controls" }, choice("Status", "status", statuses, { resets: ["rows.cursor", "failure"] }), clearLink(FILTERS));
       if (data.items.length === 0) return [controls, empty("No measurement matches", "Clear the filters to see all.")];
       return [controls,
