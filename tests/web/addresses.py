@@ -36,19 +36,23 @@ def addresses(fetch: Callable[[str], Any]) -> dict[str, str]:
     if versions:
         found["source"] = f"/kernel/source?{kernel}&version={versions[0]['version']}"
     items = urllib.parse.urlencode([("item", f"run:{one['run_id']}") for one in runs[:3]])
-    return found | graph_address(fetch, runs) | {
-        "overview": "/",
-        "runs": "/runs",
-        "attempt": f"/attempt/{run['attempt_list'][0]['attempt_id']}",
-        "compare": f"/compare?{items}",
-        "kernels": "/kernels",
-        "kernel": f"/kernel?{kernel}",
-        "history": f"/kernel/history?{cell}",
-        "regressions": "/regressions",
-        "rejects": "/rejects",
-        "producers": "/producers",
-        "cache": "/cache",
-        "tokens": "/tokens",
-        "about": "/about",
-        "not-found": "/nothing-here",
-    }
+    return (
+        found
+        | graph_address(fetch, runs)
+        | {
+            "overview": "/",
+            "runs": "/runs",
+            "attempt": f"/attempt/{run['attempt_list'][0]['attempt_id']}",
+            "compare": f"/compare?{items}",
+            "kernels": "/kernels",
+            "kernel": f"/kernel?{kernel}",
+            "history": f"/kernel/history?{cell}",
+            "regressions": "/regressions",
+            "rejects": "/rejects",
+            "producers": "/producers",
+            "cache": "/cache",
+            "tokens": "/tokens",
+            "about": "/about",
+            "not-found": "/nothing-here",
+        }
+    )

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Dialog, Page, sync_playwright
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(os.environ.get("TELEMETRY_BIN_DIR", ROOT / "build/release/bin"))
@@ -46,10 +46,10 @@ class Service:
 @contextlib.contextmanager
 def web(database: Any, *flags: str) -> Iterator[str]:
     """Runs telemetry-web on a dataset, and returns its address."""
-    command = [BIN / "telemetry-web", "--db", str(database), "--listen=127.0.0.1:0", *flags]
+    command = [str(BIN / "telemetry-web"), "--db", str(database), "--listen=127.0.0.1:0", *flags]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment_with(()))
+    assert process.stdout
     try:
-        assert process.stdout
         line = process.stdout.readline()
         assert "listening on" in line, f"telemetry-web did not start: {line}"
         yield "http://" + line.split("listening on", 1)[1].strip().removeprefix("http://").rstrip("/")
@@ -112,11 +112,15 @@ class Pages:
         page.on("console", self._on_console)
         page.on("pageerror", lambda error: self.problems.append(f"uncaught {error}"))
         page.on("request", self._on_request)
-        page.on("dialog", lambda dialog: (self.problems.append("dialog"), dialog.dismiss()))
+        page.on("dialog", self._on_dialog)
 
     def _on_console(self, message: Any) -> None:
         if message.type in ("error", "warning"):
             self.problems.append(f"console {message.type}: {message.text}")
+
+    def _on_dialog(self, dialog: Dialog) -> None:
+        self.problems.append(f"dialog {dialog.message}")
+        dialog.dismiss()
 
     def _on_request(self, request: Any) -> None:
         if not request.url.startswith((self.address, "data:", "blob:" + self.address)):

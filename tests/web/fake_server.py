@@ -25,11 +25,21 @@ POLICY = (
     "worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types default"
 )
-WORDS = ("softmax", "matmul", "layer_norm", "cross_entropy", "[(4096, 2560)]", "NVIDIA B200", "torch.bfloat16", "ok", "num_warps")
+WORDS = (
+    "softmax",
+    "matmul",
+    "layer_norm",
+    "cross_entropy",
+    "[(4096, 2560)]",
+    "NVIDIA B200",
+    "torch.bfloat16",
+    "ok",
+    "num_warps",
+)
 HOSTILE = (
     "<script>window.hacked=1</script>",
     "<img src=x onerror=window.hacked=1>",
-    "\"><svg onload=window.hacked=1>",
+    '"><svg onload=window.hacked=1>',
     "javascript:window.hacked=1",
     "';window.hacked=1;//",
     "\u202egnp.exe\u202d\u2066\u2067 left \u200f\u200b",
@@ -74,7 +84,7 @@ class Maker:
     def make(self, schema: dict[str, Any], name: str = "") -> Any:
         if "$ref" in schema:
             return self.make(self.schemas[schema["$ref"].rsplit("/", 1)[-1]], name)
-        if schema.get("nullable") and self.random.random() < 0.1 or name == "next_cursor":
+        if (schema.get("nullable") and self.random.random() < 0.1) or name == "next_cursor":
             return None
         if "allOf" in schema:
             parts = [self.make(part, name) for part in schema["allOf"]]
@@ -185,8 +195,10 @@ def consistent(value: Any) -> Any:
     if isinstance(value, dict) and "edges" in value and isinstance(value["nodes"], list):
         for index, node in enumerate(value["nodes"]):
             node["graph_id"] = index % 2
-        value["regions"] = [dict(value["regions"][0], graph_id=0, parent=None, entry_node=None),
-                            dict(value["regions"][1], graph_id=1, parent=0, entry_node=value["nodes"][0]["id"])]
+        value["regions"] = [
+            dict(value["regions"][0], graph_id=0, parent=None, entry_node=None),
+            dict(value["regions"][1], graph_id=1, parent=0, entry_node=value["nodes"][0]["id"]),
+        ]
         for index, edge in enumerate(value["edges"]):
             edge["source"], edge["target"] = value["nodes"][0]["id"], value["nodes"][index]["id"]
     return value
@@ -194,7 +206,9 @@ def consistent(value: Any) -> Any:
 
 def serve(api: pathlib.Path, libraries: pathlib.Path, port: int, hostile: bool) -> http.server.ThreadingHTTPServer:
     """Returns a server that is not started yet."""
-    handler = type("Configured", (Handler,), {"api": yaml.safe_load(api.read_text()), "libraries": libraries, "hostile": hostile})
+    handler = type(
+        "Configured", (Handler,), {"api": yaml.safe_load(api.read_text()), "libraries": libraries, "hostile": hostile}
+    )
     return http.server.ThreadingHTTPServer(("127.0.0.1", port), handler)
 
 

@@ -42,10 +42,8 @@ def plain_type(schema: Schema) -> str:
 def type_of(schema: Schema) -> str:
     if "$ref" in schema:
         return reference(schema)
-    if "allOf" in schema:
-        text = " & ".join(f"({type_of(part)})" for part in schema["allOf"])
-    else:
-        text = plain_type(schema)
+    parts = schema.get("allOf")
+    text = " & ".join(f"({type_of(part)})" for part in parts) if parts else plain_type(schema)
     return f"({text}) | null" if schema.get("nullable") else text
 
 

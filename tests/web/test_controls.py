@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from conftest import Pages, Service, window
 from playwright.sync_api import Browser, expect
+
+from conftest import Pages, Service, window
 
 
 def longest_run(pages: Pages) -> str:

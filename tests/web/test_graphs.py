@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from conftest import Pages, window
 from playwright.sync_api import Browser
+
+from conftest import Pages, window
 
 RUN = "a" * 64
 LAYOUT_MS = 2000
@@ -21,22 +22,49 @@ def graph(count: int, regions: int) -> dict[str, Any]:
     rnd = random.Random(1)
     size = count // regions
     nodes = [
-        {"id": f"n{i}", "graph_id": min(regions - 1, i // size), "region_kind": "ForLoop", "op_kind": "call", "target": f"aten.op{i % 17}",
-         "dtype": "torch.float32", "shape": "[u0, 4096]", "source_file": "a.py", "source_line": 1 + i % 40, "features": {"stride": ["1"]}}
+        {
+            "id": f"n{i}",
+            "graph_id": min(regions - 1, i // size),
+            "region_kind": "ForLoop",
+            "op_kind": "call",
+            "target": f"aten.op{i % 17}",
+            "dtype": "torch.float32",
+            "shape": "[u0, 4096]",
+            "source_file": "a.py",
+            "source_line": 1 + i % 40,
+            "features": {"stride": ["1"]},
+        }
         for i in range(count)
     ]
     edges = [
         {"source": f"n{max(0, i - 1 - rnd.randrange(12))}", "target": f"n{i}", "edge_kind": "data", "features": {}}
-        for i in range(1, count) for _ in range(2)
+        for i in range(1, count)
+        for _ in range(2)
     ]
-    tree = [
-        {"graph_id": r, "region_kind": "ForLoop", "block_ids": [], "nodes": size, "parent": (r - 1) // 2 if r else None,
-         "entry_node": f"n{(r - 1) // 2 * size + 5 + r % 2}" if r else None}
+    tree: list[dict[str, Any]] = [
+        {
+            "graph_id": r,
+            "region_kind": "ForLoop",
+            "block_ids": [],
+            "nodes": size,
+            "parent": (r - 1) // 2 if r else None,
+            "entry_node": f"n{(r - 1) // 2 * size + 5 + r % 2}" if r else None,
+        }
         for r in range(regions)
     ]
-    return {"kind": "device", "sender": None, "schema_version": 1, "directed": True, "attributes": {},
-            "source": "\n".join(f"line {i}" for i in range(1, 46)), "nodes": nodes, "edges": edges, "regions": tree,
-            "nodes_left_out": 0, "edges_left_out": 0}
+    return {
+        "kind": "device",
+        "sender": None,
+        "schema_version": 1,
+        "directed": True,
+        "attributes": {},
+        "source": "\n".join(f"line {i}" for i in range(1, 46)),
+        "nodes": nodes,
+        "edges": edges,
+        "regions": tree,
+        "nodes_left_out": 0,
+        "edges_left_out": 0,
+    }
 
 
 def show(pages: Pages, made: dict[str, Any], query: str = "") -> Pages:
@@ -57,7 +85,8 @@ def pages(browser: Browser, hostile_address: str) -> Iterator[Pages]:
 @pytest.mark.parametrize("regions", (1, 20))
 def test_large_graphs_do_not_block(pages: Pages, regions: int) -> None:
     pages.page.add_init_script(
-        "window.tasks = []; new PerformanceObserver(list => tasks.push(...list.getEntries().map(e => e.duration))).observe({type: 'longtask'})"
+        "window.tasks = []; const watch = list => tasks.push(...list.getEntries().map(entry => entry.duration));"
+        "new PerformanceObserver(watch).observe({type: 'longtask'})"
     )
     show(pages, graph(2000, regions))
     assert pages.page.locator(".node").count() == 2000

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from conftest import Pages, window
 from playwright.sync_api import Browser
+
+from conftest import Pages, window
 from test_views import too_wide
 
 RUN = "a" * 64
@@ -33,7 +34,9 @@ PATHS = (
 
 
 def executed(pages: Pages) -> bool:
-    return bool(pages.page.evaluate("'hacked' in window || document.querySelector('main script, main img, main iframe') !== null"))
+    return bool(
+        pages.page.evaluate("'hacked' in window || document.querySelector('main script, main img, main iframe') !== null")
+    )
 
 
 @pytest.mark.parametrize("width", (400, 1440))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 
-from conftest import Pages, Service
 from playwright.sync_api import expect
+
+from conftest import Pages, Service
 
 TUNING_MS = 120_000
 

@@ -8,6 +8,7 @@ import io
 import json
 
 import pytest
+
 from conftest import Pages, Service
 
 UNITS = {"s": 1000.0, "ms": 1.0, "µs": 1e-3, "ns": 1e-6}

@@ -6,9 +6,10 @@ import pathlib
 
 import axe_playwright_python
 import pytest
+from playwright.sync_api import Browser
+
 from addresses import addresses
 from conftest import SHOTS, Pages, Service, window
-from playwright.sync_api import Browser
 
 AXE = (pathlib.Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]

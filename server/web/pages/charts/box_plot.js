@@ -29,12 +29,18 @@ export function quartiles(samples) {
  * @param {{from: number, to: number, text: string}} axis
  */
 export function boxPlot(box, samples, { from, to, text }) {
-  const x = (/** @type {number} */ value) => 4 + ((Math.min(to, Math.max(from, value)) - from) / (to - from || 1)) * (WIDTH - 8);
+  const x = (/** @type {number} */ value) =>
+    4 + ((Math.min(to, Math.max(from, value)) - from) / (to - from || 1)) * (WIDTH - 8);
   const middle = HEIGHT / 2;
-  return svg("svg", { class: "box-plot", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, width: WIDTH, height: HEIGHT, role: "img", "aria-label": text },
+  return svg(
+    "svg",
+    { class: "box-plot", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, width: WIDTH, height: HEIGHT, role: "img", "aria-label": text },
     svg("title", {}, text),
     svg("line", { class: "whisker", x1: x(box.min), x2: x(box.max), y1: middle, y2: middle }),
-    samples.map((sample, index) => svg("circle", { class: "sample", cx: x(sample), cy: middle + ((index % 7) - 3) * 2.4, r: 1.6 })),
+    samples.map((sample, index) =>
+      svg("circle", { class: "sample", cx: x(sample), cy: middle + ((index % 7) - 3) * 2.4, r: 1.6 })
+    ),
     svg("rect", { class: "box", x: x(box.p25), y: middle - 7, width: Math.max(1, x(box.p75) - x(box.p25)), height: 14 }),
-    svg("line", { class: "median", x1: x(box.median), x2: x(box.median), y1: middle - 8, y2: middle + 8 }));
+    svg("line", { class: "median", x1: x(box.median), x2: x(box.median), y1: middle - 8, y2: middle + 8 }),
+  );
 }

@@ -30,8 +30,34 @@ function cellOf(value, { text, max }) {
 export function heatMap(options) {
   const { label, rows, columns, cell } = options;
   const name = (/** @type {string} */ text) => h("bdi", { class: "code", title: short(text, 200) }, short(text, 22));
-  return h("div", { class: "table-box", tabindex: 0, role: "group", "aria-label": label },
-    h("table", { class: "heat-map" },
-      h("thead", {}, h("tr", {}, h("td"), columns.map((column) => h("th", { scope: "col" }, h("span", { class: "upright" }, name(column)))))),
-      h("tbody", {}, rows.map((row, r) => h("tr", {}, h("th", { scope: "row" }, name(row)), columns.map((_, c) => cellOf(cell(r, c), options)))))));
+  return h(
+    "div",
+    { class: "table-box", tabindex: 0, role: "group", "aria-label": label },
+    h(
+      "table",
+      { class: "heat-map" },
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          h("td"),
+          columns.map((column) => h("th", { scope: "col" }, h("span", { class: "upright" }, name(column)))),
+        ),
+      ),
+      h(
+        "tbody",
+        {},
+        rows.map((row, r) =>
+          h(
+            "tr",
+            {},
+            h("th", { scope: "row" }, name(row)),
+            columns.map((_, c) => cellOf(cell(r, c), options)),
+          )
+        ),
+      ),
+    ),
+  );
 }

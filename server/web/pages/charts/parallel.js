@@ -25,7 +25,13 @@ import { tickText } from "./axes.js";
 /** @param {Dimension} dimension @param {number} index */
 function axisOf(dimension, index) {
   const text = { color: color("--ink-soft"), fontSize: 11, textBorderColor: color("--card"), textBorderWidth: 3 };
-  const common = { dim: index, name: short(dimension.name, 18), nameTextStyle: { ...text, fontWeight: 600 }, axisLabel: text, axisLine: { lineStyle: { color: color("--ink-soft") } } };
+  const common = {
+    dim: index,
+    name: short(dimension.name, 18),
+    nameTextStyle: { ...text, fontWeight: 600 },
+    axisLabel: text,
+    axisLine: { lineStyle: { color: color("--ink-soft") } },
+  };
   if (dimension.categories) {
     const label = { ...text, formatter: (/** @type {string} */ value) => short(dimension.categories?.[Number(value)], 14) };
     return { ...common, type: "category", data: dimension.categories.map((_, at) => String(at)), axisLabel: label };
@@ -39,15 +45,34 @@ function chartOptions({ dimensions, rows, measure }) {
   return {
     animation: false,
     textStyle: { fontFamily: "system-ui, sans-serif" },
-    parallel: { left: 64, right: 60, top: 44, bottom: 20, parallelAxisDefault: { realtime: false, areaSelectStyle: { width: 16, color: color("--series-2"), borderColor: color("--series-2"), opacity: 0.25 } } },
+    parallel: {
+      left: 64,
+      right: 60,
+      top: 44,
+      bottom: 20,
+      parallelAxisDefault: {
+        realtime: false,
+        areaSelectStyle: { width: 16, color: color("--series-2"), borderColor: color("--series-2"), opacity: 0.25 },
+      },
+    },
     parallelAxis: dimensions.map(axisOf),
     visualMap: {
-      show: false, dimension: measure, min: Math.min(.../** @type {number[]} */ (values)), max: Math.max(.../** @type {number[]} */ (values)),
+      show: false,
+      dimension: measure,
+      min: Math.min(.../** @type {number[]} */ (values)),
+      max: Math.max(.../** @type {number[]} */ (values)),
       inRange: { color: [color("--fast"), color("--middle"), color("--slow")] },
     },
     series: [{
-      type: "parallel", data: rows.map((row) => row.map((value, at) => (value === null ? "-" : dimensions[at].categories ? String(value) : value))),
-      lineStyle: { width: 1, opacity: rows.length > 500 ? 0.25 : 0.5 }, inactiveOpacity: 0.03, activeOpacity: 0.8, progressive: 0, silent: true,
+      type: "parallel",
+      data: rows.map((row) =>
+        row.map((value, at) => (value === null ? "-" : dimensions[at].categories ? String(value) : value))
+      ),
+      lineStyle: { width: 1, opacity: rows.length > 500 ? 0.25 : 0.5 },
+      inactiveOpacity: 0.03,
+      activeOpacity: 0.8,
+      progressive: 0,
+      silent: true,
     }],
   };
 }
@@ -81,7 +106,13 @@ export function parallel(options) {
     const chart = echarts.init(inner, null, { renderer: "canvas" });
     chart.setOption(chartOptions(options));
     options.brushes.forEach((brush, index) => {
-      if (brush) chart.dispatchAction({ type: "axisAreaSelect", parallelAxisId: chart.getModel().findComponents({ mainType: "parallelAxis" })[index].id, intervals: [brush] });
+      if (brush) {
+        chart.dispatchAction({
+          type: "axisAreaSelect",
+          parallelAxisId: chart.getModel().findComponents({ mainType: "parallelAxis" })[index].id,
+          intervals: [brush],
+        });
+      }
     });
     chart.on("axisareaselected", () => options.brushed(brushesOf(chart, options.dimensions.length)));
     new ResizeObserver(() => (inner.isConnected ? chart.resize() : chart.dispose())).observe(inner);

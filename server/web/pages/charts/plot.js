@@ -55,7 +55,12 @@ function days(_plot, seconds, _axis, _space, step) {
 
 /** @param {Axis} axis */
 function axisOptions(axis) {
-  const ticks = (/** @type {any} */ _plot, /** @type {number} */ _index, /** @type {number} */ min, /** @type {number} */ max) => {
+  const ticks = (
+    /** @type {any} */ _plot,
+    /** @type {number} */ _index,
+    /** @type {number} */ min,
+    /** @type {number} */ max,
+  ) => {
     if (axis.categories) return axis.categories.map((_, index) => index).filter((index) => index >= min && index <= max);
     return axis.log ? logTicks(min, max) : linearTicks(min, max);
   };
@@ -69,7 +74,9 @@ function axisOptions(axis) {
     stroke: color("--ink-soft"),
     grid: { stroke: color("--grid"), width: 1, show: !axis.categories },
     ticks: { stroke: color("--grid"), width: 1, size: 5 },
-    ...(axis.time ? { values: days, space: 90 } : { splits: ticks, values: texts, filter: (/** @type {any} */ _plot, /** @type {number[]} */ splits) => splits }),
+    ...(axis.time
+      ? { values: days, space: 90 }
+      : { splits: ticks, values: texts, filter: (/** @type {any} */ _plot, /** @type {number[]} */ splits) => splits }),
   };
 }
 
@@ -90,7 +97,14 @@ function seriesOptions(series) {
     return { label: series.name, stroke, paths: () => null, points: { show: true, size: 6, fill: stroke, stroke, width: 0 } };
   }
   const paths = series.kind === "steps" ? uPlot.paths.stepped({ align: 1 }) : uPlot.paths.linear();
-  return { label: series.name, stroke, width: series.width ?? 1.5, paths, spanGaps: true, points: { show: series.kind === "line", size: 5, fill: stroke } };
+  return {
+    label: series.name,
+    stroke,
+    width: series.width ?? 1.5,
+    paths,
+    spanGaps: true,
+    points: { show: series.kind === "line", size: 5, fill: stroke },
+  };
 }
 
 /**
@@ -139,7 +153,9 @@ function nearest(plot, series) {
       if (distance < best.distance) best = { distance, series: number, index };
     });
   });
-  return best.series < 0 ? null : { ...best, x: series[best.series].xs[best.index], y: /** @type {number} */ (series[best.series].ys[best.index]) };
+  return best.series < 0
+    ? null
+    : { ...best, x: series[best.series].xs[best.index], y: /** @type {number} */ (series[best.series].ys[best.index]) };
 }
 
 /**
@@ -190,7 +206,10 @@ function aligned(series) {
   if (!series.some((one) => one.kind === "points")) return uPlot.join(series.map((one) => [one.xs, one.ys]));
   const points = series.flatMap((one, number) => one.xs.map((x, index) => ({ x, y: one.ys[index], number })));
   points.sort((a, b) => a.x - b.x);
-  return [points.map((point) => point.x), ...series.map((_, number) => points.map((point) => (point.number === number ? point.y : null)))];
+  return [
+    points.map((point) => point.x),
+    ...series.map((_, number) => points.map((point) => (point.number === number ? point.y : null))),
+  ];
 }
 
 /**
@@ -207,18 +226,22 @@ export function plot(options) {
   let chart = null;
   const draw = (/** @type {number} */ width) => {
     if (chart) return chart.setSize({ width, height });
-    chart = new uPlot({
-      width,
-      height,
-      legend: { show: false },
-      tzDate: (/** @type {number} */ seconds) => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC"),
-      cursor: { points: { show: false }, drag: { x: true, y: true, uni: 30 } },
-      scales: { x: scaleOptions(options.x), y: scaleOptions(options.y) },
-      axes: [{ ...axisOptions(options.x), size: 32 }, { ...axisOptions(options.y), size: 62 }],
-      series: [{}, ...options.series.map(seriesOptions)],
-      hooks: { drawClear: [decorations(options)] },
-      plugins: [tooltip(options)],
-    }, data, box);
+    chart = new uPlot(
+      {
+        width,
+        height,
+        legend: { show: false },
+        tzDate: (/** @type {number} */ seconds) => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC"),
+        cursor: { points: { show: false }, drag: { x: true, y: true, uni: 30 } },
+        scales: { x: scaleOptions(options.x), y: scaleOptions(options.y) },
+        axes: [{ ...axisOptions(options.x), size: 32 }, { ...axisOptions(options.y), size: 62 }],
+        series: [{}, ...options.series.map(seriesOptions)],
+        hooks: { drawClear: [decorations(options)] },
+        plugins: [tooltip(options)],
+      },
+      data,
+      box,
+    );
   };
   new ResizeObserver(([entry]) => {
     if (entry.contentRect.width > 0) draw(Math.floor(entry.contentRect.width));
@@ -231,9 +254,13 @@ export function plot(options) {
  * @param {{name: string, color: string}[]} series
  */
 export function legend(series) {
-  return h("ul", { class: "legend" }, series.map((one) => {
-    const swatch = h("span", { class: "swatch", "aria-hidden": "true" });
-    swatch.style.background = `var(${one.color})`;
-    return h("li", {}, swatch, h("bdi", {}, one.name));
-  }));
+  return h(
+    "ul",
+    { class: "legend" },
+    series.map((one) => {
+      const swatch = h("span", { class: "swatch", "aria-hidden": "true" });
+      swatch.style.background = `var(${one.color})`;
+      return h("li", {}, swatch, h("bdi", {}, one.name));
+    }),
+  );
 }

@@ -15,7 +15,9 @@ function lengths(a, b) {
   const table = new Uint16Array((a.length + 1) * width);
   for (let i = a.length - 1; i >= 0; i--) {
     for (let j = b.length - 1; j >= 0; j--) {
-      table[i * width + j] = a[i] === b[j] ? table[(i + 1) * width + j + 1] + 1 : Math.max(table[(i + 1) * width + j], table[i * width + j + 1]);
+      table[i * width + j] = a[i] === b[j]
+        ? table[(i + 1) * width + j + 1] + 1
+        : Math.max(table[(i + 1) * width + j], table[i * width + j + 1]);
     }
   }
   return { table, width };
@@ -38,7 +40,8 @@ export function diffLines(before, after) {
   const middle_b = b.slice(start, b.length - end);
   /** @type {DiffLine[]} */
   const lines = [];
-  const same = (/** @type {number} */ i, /** @type {number} */ j) => lines.push({ kind: "same", text: a[i], before: i + 1, after: j + 1 });
+  const same = (/** @type {number} */ i, /** @type {number} */ j) =>
+    lines.push({ kind: "same", text: a[i], before: i + 1, after: j + 1 });
   const removed = (/** @type {number} */ i) => lines.push({ kind: "removed", text: a[i], before: i + 1, after: null });
   const added = (/** @type {number} */ j) => lines.push({ kind: "added", text: b[j], before: null, after: j + 1 });
   for (let i = 0; i < start; i++) same(i, i);
@@ -51,8 +54,9 @@ export function diffLines(before, after) {
     let j = 0;
     while (i < middle_a.length || j < middle_b.length) {
       if (i < middle_a.length && j < middle_b.length && middle_a[i] === middle_b[j]) same(start + i++, start + j++);
-      else if (j >= middle_b.length || (i < middle_a.length && table[(i + 1) * width + j] >= table[i * width + j + 1])) removed(start + i++);
-      else added(start + j++);
+      else if (j >= middle_b.length || (i < middle_a.length && table[(i + 1) * width + j] >= table[i * width + j + 1])) {
+        removed(start + i++);
+      } else added(start + j++);
     }
   }
   for (let k = end; k > 0; k--) same(a.length - k, b.length - k);

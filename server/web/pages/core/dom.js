@@ -3,7 +3,8 @@
 
 /** @typedef {Node | string | number | null | undefined | false} Child */
 /** @typedef {Child | Child[]} Children */
-/** @typedef {{[name: string]: string | number | boolean | null | undefined | EventListener | ((event: any) => void)}} Properties */
+/** @typedef {string | number | boolean | null | undefined | EventListener | ((event: any) => void)} Property */
+/** @typedef {{[name: string]: Property}} Properties */
 
 const SVG = "http://www.w3.org/2000/svg";
 

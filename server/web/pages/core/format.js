@@ -17,6 +17,7 @@ const TIME_UNITS = [[1000, "s"], [1, "ms"], [1e-3, "µs"], [1e-6, "ns"]];
  */
 export function significant(value, digits = 4) {
   if (value === 0) return "0";
+  if (Math.abs(value) < 1e-4) return value.toExponential(digits - 1);
   const decimals = Math.max(0, Math.min(12, digits - 1 - Math.floor(Math.log10(Math.abs(value)))));
   return value.toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
 }
@@ -126,7 +127,12 @@ export function ago(unix_ms, now_ms = Date.now()) {
   if (unix_ms === null || unix_ms === undefined || Number.isNaN(new Date(unix_ms).getTime())) return UNKNOWN;
   const seconds = Math.round((now_ms - unix_ms) / 1000);
   const size = Math.abs(seconds);
-  const text = size < 60 ? `${size} s` : size < 3600 ? `${Math.round(size / 60)} min`
-    : size < 172800 ? `${Math.round(size / 3600)} h` : `${count(Math.round(size / 86400))} d`;
+  const text = size < 60
+    ? `${size} s`
+    : size < 3600
+    ? `${Math.round(size / 60)} min`
+    : size < 172800
+    ? `${Math.round(size / 3600)} h`
+    : `${count(Math.round(size / 86400))} d`;
   return seconds < 0 ? `in ${text}` : seconds < 2 ? "now" : `${text} ago`;
 }

@@ -59,10 +59,16 @@ export function exportMenu(title) {
       const file = fileName(name, "csv");
       const { cursor: _, limit: __, ...values } = request.values ?? {};
       const whole = { path: request.path, values };
-      replace(element,
-        csv ? h("a", { href: apiUrl(whole, { format: "csv" }), download: file, "data-focus": "csv" }, "CSV")
-          : h("button", { type: "button", class: "link", "data-focus": "csv", onclick: () => save(file, "text/csv", flatCsv(data)) }, "CSV"),
-        h("a", { href: apiUrl(request), download: fileName(name, "json"), "data-focus": "json" }, "JSON"));
+      replace(
+        element,
+        csv ? h("a", { href: apiUrl(whole, { format: "csv" }), download: file, "data-focus": "csv" }, "CSV") : h("button", {
+          type: "button",
+          class: "link",
+          "data-focus": "csv",
+          onclick: () => save(file, "text/csv", flatCsv(data)),
+        }, "CSV"),
+        h("a", { href: apiUrl(request), download: fileName(name, "json"), "data-focus": "json" }, "JSON"),
+      );
     },
   };
 }

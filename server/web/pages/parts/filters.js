@@ -29,7 +29,9 @@ function labelled(label, control) {
 export function choice(label, name, choices, { any = "any", initial = "", resets = ["cursor"] } = {}) {
   const value = query().get(name);
   const option = (/** @type {string} */ value, /** @type {string} */ text) => h("option", { value }, text);
-  const options = choices.map((one) => option(one.filter, `${short(one.label)}${one.runs === undefined ? "" : ` (${count(one.runs)})`}`));
+  const options = choices.map((one) =>
+    option(one.filter, `${short(one.label)}${one.runs === undefined ? "" : ` (${count(one.runs)})`}`)
+  );
   if (value !== null && !choices.some((one) => one.filter === value)) options.unshift(option(value, short(value)));
   // An empty text is a value, too: "v" before values tells it from "any".
   options.forEach((one) => one.setAttribute("value", `v${one.getAttribute("value")}`));
@@ -52,9 +54,17 @@ export function choice(label, name, choices, { any = "any", initial = "", resets
  * @param {string} placeholder
  */
 export function search(label, name, placeholder) {
-  const input = h("input", { type: "search", maxlength: 200, placeholder, spellcheck: "false", autocomplete: "off", "data-focus": `search-${name}` });
+  const input = h("input", {
+    type: "search",
+    maxlength: 200,
+    placeholder,
+    spellcheck: "false",
+    autocomplete: "off",
+    "data-focus": `search-${name}`,
+  });
   input.value = query().get(name) ?? "";
-  const apply = () => change({ [name]: input.value.trim(), cursor: null }, { replace: (query().get(name) ?? "") !== "" && input.value !== "" });
+  const apply = () =>
+    change({ [name]: input.value.trim(), cursor: null }, { replace: (query().get(name) ?? "") !== "" && input.value !== "" });
   let timer = 0;
   input.addEventListener("input", () => {
     clearTimeout(timer);
@@ -73,7 +83,9 @@ export function day(label, name) {
   const input = h("input", { type: "date", "data-focus": `day-${name}` });
   const value = Number(query().get(name) ?? NaN);
   const shift = name === "until" ? 86_400_000 : 0;
-  if (!Number.isNaN(value) && Math.abs(value) < 8e15) input.value = new Date(value - (shift ? 1 : 0)).toISOString().slice(0, 10);
+  if (!Number.isNaN(value) && Math.abs(value) < 8e15) {
+    input.value = new Date(value - (shift ? 1 : 0)).toISOString().slice(0, 10);
+  }
   input.addEventListener("change", () => {
     const time = input.value ? Date.parse(`${input.value}T00:00:00Z`) + shift : null;
     change({ [name]: time, cursor: null });
@@ -112,8 +124,12 @@ export function clearLink(names) {
  */
 export function tabs(label, name, tabs) {
   const current = query().get(name) ?? tabs[0][0];
-  return h("nav", { class: "tabs", "aria-label": label }, tabs.map(([value, title], index) => {
-    const target = here({ [name]: index > 0 ? value : null });
-    return h("a", { href: target, "aria-current": value === current ? "page" : null, "data-focus": `tab-${value}` }, title);
-  }));
+  return h(
+    "nav",
+    { class: "tabs", "aria-label": label },
+    tabs.map(([value, title], index) => {
+      const target = here({ [name]: index > 0 ? value : null });
+      return h("a", { href: target, "aria-current": value === current ? "page" : null, "data-focus": `tab-${value}` }, title);
+    }),
+  );
 }

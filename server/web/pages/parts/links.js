@@ -31,12 +31,19 @@ export function kernelHref(kernel) {
   return href("/kernel", { kernel: kernel.filter });
 }
 
+/** @typedef {import("api").Named} Named */
+
 /**
  * Returns the address of the history of a kernel at one cell of its matrix.
- * @param {{kernel: import("api").Named, shapes: import("api").Named, dtypes: import("api").Named, hardware: import("api").Named}} cell
+ * @param {{kernel: Named, shapes: Named, dtypes: Named, hardware: Named}} cell
  */
 export function historyHref({ kernel, shapes, dtypes, hardware }) {
-  return href("/kernel/history", { kernel: kernel.filter, shapes: shapes.filter, dtypes: dtypes.filter, hardware: hardware.filter });
+  return href("/kernel/history", {
+    kernel: kernel.filter,
+    shapes: shapes.filter,
+    dtypes: dtypes.filter,
+    hardware: hardware.filter,
+  });
 }
 
 /**

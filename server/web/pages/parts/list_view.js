@@ -46,10 +46,24 @@ export function mountList(page, options) {
       const controls = h("div", { class: "controls" }, ...[options.controls?.(data) ?? []].flat());
       const before = [options.before?.(data) ?? []].flat();
       if (data.items.length === 0) return [controls, ...before, options.empty(options.filters.some((name) => query.has(name)))];
-      const pages = { shown: data.items.length, limit: LIMIT, total: data.total, next: data.next_cursor ?? null, noun: options.noun };
-      return [controls, ...before,
-        table({ label: options.title, rows: data.items, columns: options.columns, sort: options.sort ? query.get("sort") ?? options.sort : undefined }),
-        options.whole ? null : h("div", { class: "table-foot" }, pager(pages))];
+      const pages = {
+        shown: data.items.length,
+        limit: LIMIT,
+        total: data.total,
+        next: data.next_cursor ?? null,
+        noun: options.noun,
+      };
+      return [
+        controls,
+        ...before,
+        table({
+          label: options.title,
+          rows: data.items,
+          columns: options.columns,
+          sort: options.sort ? query.get("sort") ?? options.sort : undefined,
+        }),
+        options.whole ? null : h("div", { class: "table-foot" }, pager(pages)),
+      ];
     },
   });
   page.root.append(h("h1", {}, options.title), list.element);

@@ -1,6 +1,6 @@
 // @ts-check
 // A section of a view: loads its data for the current URL, draws it, and exports it.
-import { get, apiUrl } from "../core/api.js";
+import { apiUrl, get } from "../core/api.js";
 import { h, replace } from "../core/dom.js";
 import { throttled } from "../core/live.js";
 import { part, query } from "../core/url.js";
@@ -35,9 +35,18 @@ import { failed, loading } from "./states.js";
 export function panel(page, options) {
   const body = h("div", { class: "panel-body" });
   const menu = exportMenu(options.title);
-  const element = h("section", { class: `panel ${options.kind ?? ""}`, "aria-label": options.title },
-    h("header", { class: "panel-head" }, h("h2", {}, options.title),
-      options.help ? h("p", { class: "help" }, options.help) : null, menu.element), body);
+  const element = h(
+    "section",
+    { class: `panel ${options.kind ?? ""}`, "aria-label": options.title },
+    h(
+      "header",
+      { class: "panel-head" },
+      h("h2", {}, options.title),
+      options.help ? h("p", { class: "help" }, options.help) : null,
+      menu.element,
+    ),
+    body,
+  );
   /** @type {{data: D} | null} */
   let shown = null;
   let requested = "";

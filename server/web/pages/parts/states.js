@@ -6,7 +6,12 @@ import { visible } from "./text.js";
 
 /** @param {string} [label] */
 export function loading(label = "Loading") {
-  return h("div", { class: "state loading", role: "status" }, h("span", { class: "spinner", "aria-hidden": "true" }), `${label}…`);
+  return h(
+    "div",
+    { class: "state loading", role: "status" },
+    h("span", { class: "spinner", "aria-hidden": "true" }),
+    `${label}…`,
+  );
 }
 
 /**
@@ -24,7 +29,9 @@ function advice(status) {
   if (status === 401) return "Sign in to go on.";
   if (status === 403) return "The token may not read this. Ask an operator for a token with the reader role.";
   if (status === 404) return "It may have been deleted, or not yet received. Look for it in the list of runs.";
-  if (status === 429 || status === 503) return "The server is busy or its database is not available. Try again in a few seconds.";
+  if (status === 429 || status === 503) {
+    return "The server is busy or its database is not available. Try again in a few seconds.";
+  }
   return "Try again. If it stays, the log of telemetry-web has the reason.";
 }
 
@@ -35,8 +42,18 @@ function advice(status) {
 export function failed(error, retry) {
   const status = error instanceof ApiError ? error.status : -1;
   const message = error instanceof Error ? error.message : String(error);
-  return h("div", { class: "state failed", role: "alert" },
+  return h(
+    "div",
+    { class: "state failed", role: "alert" },
     h("p", { class: "state-title" }, status === 404 ? "Not found" : "This could not be loaded"),
-    h("p", {}, h("bdi", {}, visible(message.slice(0, 500)))), h("p", {}, advice(status)),
-    h("p", {}, h("button", { type: "button", onclick: retry }, "Try again"), " ", status === 404 ? h("a", { href: "/runs" }, "All runs") : null));
+    h("p", {}, h("bdi", {}, visible(message.slice(0, 500)))),
+    h("p", {}, advice(status)),
+    h(
+      "p",
+      {},
+      h("button", { type: "button", onclick: retry }, "Try again"),
+      " ",
+      status === 404 ? h("a", { href: "/runs" }, "All runs") : null,
+    ),
+  );
 }

@@ -14,7 +14,11 @@ import { changeBadge, when } from "./values.js";
 function versions(step) {
   if (!step.version_before || !step.version_after) return "not known";
   if (step.version_before === step.version_after) return "unchanged";
-  const target = href("/kernel/source", { kernel: step.kernel.filter, version: step.version_after, before: step.version_before });
+  const target = href("/kernel/source", {
+    kernel: step.kernel.filter,
+    version: step.version_after,
+    before: step.version_before,
+  });
   return h("a", { href: target }, "changed");
 }
 
@@ -30,9 +34,20 @@ export const STEP_COLUMNS = [
   { title: "After", number: true, cell: (step) => time(step.after_ms) },
   { title: "Change", number: true, cell: (step) => changeBadge(step.ratio, step) },
   { title: "Source", cell: versions, note: "source text of the kernel" },
-  { title: "Details", cell: (step) => [
-    h("a", { href: historyHref(step) }, "history"), " · ", h("a", { href: runHref(step) }, "run"), " · ",
-    h("a", { href: href("/compare", { item: [`attempt:${step.before_attempt_id}`, `attempt:${step.attempt_id}`] }) }, "compare")] },
+  {
+    title: "Details",
+    cell: (step) => [
+      h("a", { href: historyHref(step) }, "history"),
+      " · ",
+      h("a", { href: runHref(step) }, "run"),
+      " · ",
+      h(
+        "a",
+        { href: href("/compare", { item: [`attempt:${step.before_attempt_id}`, `attempt:${step.attempt_id}`] }) },
+        "compare",
+      ),
+    ],
+  },
 ];
 
 /**

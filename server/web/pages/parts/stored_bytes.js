@@ -18,7 +18,19 @@ function pretty(text) {
  * @param {string} what
  */
 export function storedBytes(stored, what) {
-  const shown = stored.text === null ? (stored.hex ?? "").replace(/(..)/g, "$1 ").replace(/(.{48})/g, "$1\n") : pretty(stored.text);
-  return h("div", {}, h("p", { class: "note" }, `${bytes(stored.bytes)}, ${stored.text === null ? "in hex" : "as text"}${stored.truncated ? "; only the first 64 KiB are shown" : ""}`),
-    codeBlock(shown, what));
+  const shown = stored.text === null
+    ? (stored.hex ?? "").replace(/(..)/g, "$1 ").replace(/(.{48})/g, "$1\n")
+    : pretty(stored.text);
+  return h(
+    "div",
+    {},
+    h(
+      "p",
+      { class: "note" },
+      `${bytes(stored.bytes)}, ${stored.text === null ? "in hex" : "as text"}${
+        stored.truncated ? "; only the first 64 KiB are shown" : ""
+      }`,
+    ),
+    codeBlock(shown, what),
+  );
 }

@@ -7,6 +7,11 @@ import { count } from "../core/format.js";
 export function summariesNote(summaries) {
   if (summaries.complete) return null;
   const { done_attempts, total_attempts } = summaries;
-  return h("p", { class: "banner", role: "status" },
-    `The server is reading the dataset: ${count(done_attempts)} of ${count(total_attempts)} attempts. The oldest are not shown yet; the page updates itself.`);
+  return h(
+    "p",
+    { class: "banner", role: "status" },
+    `The server is reading the dataset: ${count(done_attempts)} of ${
+      count(total_attempts)
+    } attempts. The oldest are not shown yet; the page updates itself.`,
+  );
 }

@@ -57,13 +57,23 @@ function classes(column) {
  * @param {TableOptions<R>} options
  */
 export function table({ label, columns, rows, sort, prefix = "", rowClass }) {
-  const body = rows.map((row, index) => h("tr", { class: rowClass?.(row) },
-    columns.map((column) => {
-      const content = /** @type {import("../core/dom.js").Child[]} */ ([column.cell(row, index)].flat());
-      return column.head ? h("th", { scope: "row", class: classes(column) }, content) : h("td", { class: classes(column) }, content);
-    })));
-  return h("div", { class: "table-box", tabindex: 0, role: "group", "aria-label": label },
-    h("table", {}, h("thead", {}, h("tr", {}, columns.map((column) => head(column, sort, prefix)))), h("tbody", {}, body)));
+  const body = rows.map((row, index) =>
+    h(
+      "tr",
+      { class: rowClass?.(row) },
+      columns.map((column) => {
+        const content = /** @type {import("../core/dom.js").Child[]} */ ([column.cell(row, index)].flat());
+        return column.head
+          ? h("th", { scope: "row", class: classes(column) }, content)
+          : h("td", { class: classes(column) }, content);
+      }),
+    )
+  );
+  return h(
+    "div",
+    { class: "table-box", tabindex: 0, role: "group", "aria-label": label },
+    h("table", {}, h("thead", {}, h("tr", {}, columns.map((column) => head(column, sort, prefix)))), h("tbody", {}, body)),
+  );
 }
 
 /**
@@ -75,13 +85,22 @@ export function pager({ shown, limit, total, next, noun, prefix = "" }) {
   const cursors = values.getAll(`${prefix}cursor`);
   const first = cursors.length * limit + (shown ? 1 : 0);
   const last = cursors.length * limit + shown;
-  const range = shown === 0 ? `no ${noun}` : `${count(first)}–${count(last)}${total === null || total === undefined ? "" : ` of ${count(total)}`} ${noun}`;
+  const range = shown === 0
+    ? `no ${noun}`
+    : `${count(first)}–${count(last)}${total === null || total === undefined ? "" : ` of ${count(total)}`} ${noun}`;
   /** @param {string} label @param {string[] | null} to */
-  const step = (label, to) => to === null ? h("span", { class: "page-link off", "aria-disabled": "true" }, label)
-    : h("a", { class: "page-link", href: here({ [`${prefix}cursor`]: to }), "data-focus": `${prefix}${label}` }, label);
-  return h("nav", { class: "pager", "aria-label": `Pages of ${noun}` }, h("span", {}, range),
-    step("First", cursors.length ? [] : null), step("Previous", cursors.length ? cursors.slice(0, -1) : null),
-    step("Next", next === null ? null : [...cursors, next]));
+  const step = (label, to) =>
+    to === null
+      ? h("span", { class: "page-link off", "aria-disabled": "true" }, label)
+      : h("a", { class: "page-link", href: here({ [`${prefix}cursor`]: to }), "data-focus": `${prefix}${label}` }, label);
+  return h(
+    "nav",
+    { class: "pager", "aria-label": `Pages of ${noun}` },
+    h("span", {}, range),
+    step("First", cursors.length ? [] : null),
+    step("Previous", cursors.length ? cursors.slice(0, -1) : null),
+    step("Next", next === null ? null : [...cursors, next]),
+  );
 }
 
 /**

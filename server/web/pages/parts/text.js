@@ -5,8 +5,8 @@ import { announce, h } from "../core/dom.js";
 import { UNKNOWN } from "../core/format.js";
 
 const CUT = 120;
-// Controls except tab and newline, directions, zero widths, tags and surrogates alone.
-const INVISIBLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb]|[\u{e0000}-\u{e0fff}]|\p{Surrogate}/gu;
+// Controls except tab and newline, directions, zero widths, tags, surrogates alone, code points without a meaning.
+const INVISIBLE = /(?![\t\n])[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 // More than four combining marks in a row grow out of their line.
 const STACKED = /(\p{M}{4})\p{M}+/gu;
 
@@ -46,7 +46,11 @@ export function text(text, { length = CUT, code = false } = {}) {
     element.append(visible(text));
     return element;
   }
-  const more = h("button", { type: "button", class: "link", onclick: () => element.replaceChildren(visible(text)) }, "show all");
+  const more = h(
+    "button",
+    { type: "button", class: "link", onclick: () => element.replaceChildren(visible(text)) },
+    "show all",
+  );
   element.append(visible(text.slice(0, length)), "… ", more);
   return element;
 }
@@ -73,7 +77,13 @@ export function copyButton(text, what) {
     button.classList.add("done");
     setTimeout(() => button.classList.remove("done"), 1500);
   };
-  const button = h("button", { type: "button", class: "copy", title: `Copy ${what}`, "aria-label": `Copy ${what}`, onclick: copy });
+  const button = h("button", {
+    type: "button",
+    class: "copy",
+    title: `Copy ${what}`,
+    "aria-label": `Copy ${what}`,
+    onclick: copy,
+  });
   return button;
 }
 

@@ -25,7 +25,13 @@ async function endSession() {
 
 function themeButton() {
   const label = () => `Switch to the ${isDark() ? "light" : "dark"} theme`;
-  const button = h("button", { type: "button", class: "icon theme", "aria-label": label(), title: label(), onclick: toggleTheme });
+  const button = h("button", {
+    type: "button",
+    class: "icon theme",
+    "aria-label": label(),
+    title: label(),
+    onclick: toggleTheme,
+  });
   addEventListener("theme-change", () => {
     button.title = label();
     button.setAttribute("aria-label", label());
@@ -40,13 +46,19 @@ function themeButton() {
 export function drawTop(element, session) {
   const links = PLACES.map(([href, label]) => h("li", {}, h("a", { href }, label)));
   const signed_in = session?.sign_in_required && session.signed_in;
-  replace(element,
+  replace(
+    element,
     h("a", { class: "brand", href: "/" }, "autotune telemetry"),
     h("nav", { class: "places", "aria-label": "Pages" }, h("ul", {}, links)),
-    h("div", { class: "tools" },
+    h(
+      "div",
+      { class: "tools" },
       signed_in ? h("span", { class: "who" }, "token ", h("bdi", {}, short(session.name, 30))) : null,
       signed_in ? h("button", { type: "button", class: "link", onclick: endSession }, "Sign out") : null,
-      themeButton(), h("a", { href: "/about" }, "About")));
+      themeButton(),
+      h("a", { href: "/about" }, "About"),
+    ),
+  );
   drawTop.current(element);
 }
 

@@ -33,11 +33,19 @@ export function stateBadge(state) {
  */
 export function changeBadge(ratio, { low, high, significant } = {}) {
   if (ratio === null || ratio === undefined) return h("span", { class: "unknown" }, UNKNOWN);
-  const sure = significant ?? (low !== null && low !== undefined && high !== null && high !== undefined ? low > 1 || high < 1 : null);
+  const sure = significant ??
+    (low !== null && low !== undefined && high !== null && high !== undefined ? low > 1 || high < 1 : null);
   const kind = sure === false ? "same" : ratio > 1 ? "slower" : ratio < 1 ? "faster" : "same";
-  const range = low !== null && low !== undefined && high !== null && high !== undefined ? `95 % confidence: ${change(low)} to ${change(high)}` : "no confidence interval";
+  const range = low !== null && low !== undefined && high !== null && high !== undefined
+    ? `95 % confidence: ${change(low)} to ${change(high)}`
+    : "no confidence interval";
   const arrow = kind === "slower" ? "▲ " : kind === "faster" ? "▼ " : "";
-  return h("span", { class: `change ${kind}`, title: `${kind === "same" ? "no significant difference" : kind}; ${range}` }, arrow, change(ratio));
+  return h(
+    "span",
+    { class: `change ${kind}`, title: `${kind === "same" ? "no significant difference" : kind}; ${range}` },
+    arrow,
+    change(ratio),
+  );
 }
 
 /**
@@ -53,8 +61,19 @@ export function facts(pairs) {
  * @param {[string, import("../core/dom.js").Child, string?][]} tiles name, value, explanation
  */
 export function tiles(tiles) {
-  return h("dl", { class: "tiles" }, tiles.map(([name, value, note]) =>
-    h("div", { class: "tile" }, h("dt", { title: note }, name), h("dd", {}, value), note ? h("dd", { class: "note" }, note) : null)));
+  return h(
+    "dl",
+    { class: "tiles" },
+    tiles.map(([name, value, note]) =>
+      h(
+        "div",
+        { class: "tile" },
+        h("dt", { title: note }, name),
+        h("dd", {}, value),
+        note ? h("dd", { class: "note" }, note) : null,
+      )
+    ),
+  );
 }
 
 /**

@@ -15,8 +15,10 @@ const LIBRARIES = [
 ];
 
 const KEYS = /** @type {[string, string][]} */ ([
-  ["Tab, Shift+Tab", "go through links, controls and tables"], ["Enter, Space", "follow a link, press a button, unfold a part"],
-  ["←, →", "scroll a wide table that has the focus"], ["Alt+←", "go back: each state of a view is in its address"],
+  ["Tab, Shift+Tab", "go through links, controls and tables"],
+  ["Enter, Space", "follow a link, press a button, unfold a part"],
+  ["←, →", "scroll a wide table that has the focus"],
+  ["Alt+←", "go back: each state of a view is in its address"],
   ["Arrows, +, −, 0", "move and zoom an IR graph that has the focus"],
 ]);
 
@@ -26,13 +28,57 @@ export function mount(page) {
   const version = h("span", {}, "…");
   session().then((answer) => version.replaceChildren(text(answer.version))).catch(() => version.replaceChildren("not known"));
   const part = (/** @type {string} */ title, /** @type {import("../core/dom.js").Children[]} */ ...content) =>
-    h("section", { class: "panel", "aria-label": title }, h("header", { class: "panel-head" }, h("h2", {}, title)), h("div", { class: "panel-body" }, ...content));
-  page.root.append(h("h1", {}, "About"),
-    part("autotune telemetry", h("p", {}, "Version ", version, "."),
-      h("p", {}, "The pages read the dataset through ", h("code", {}, "/api/v1"), "; they change nothing. ", h("a", { href: "/api/v1/openapi.json", download: "openapi.json" }, "OpenAPI description"), ".")),
-    part("Keyboard", table({ label: "Keys", rows: KEYS, columns: [{ title: "Key", head: true, cell: ([key]) => h("kbd", {}, key) }, { title: "Does", cell: ([, does]) => does }] })),
-    part("Libraries", table({ label: "Libraries", rows: LIBRARIES, columns: [
-      { title: "Library", head: true, cell: (one) => one.name }, { title: "Version", cell: (one) => one.version },
-      { title: "Licence", cell: (one) => one.license }, { title: "Use", cell: (one) => one.use }] }),
-    h("p", {}, h("a", { href: "/assets/lib/licenses.txt", download: "licenses.txt" }, "Texts of the licences"))));
+    h(
+      "section",
+      { class: "panel", "aria-label": title },
+      h("header", { class: "panel-head" }, h("h2", {}, title)),
+      h("div", { class: "panel-body" }, ...content),
+    );
+  page.root.append(
+    h("h1", {}, "About"),
+    part(
+      "autotune telemetry",
+      h("p", {}, "Version ", version, "."),
+      h(
+        "p",
+        {},
+        "The pages read the dataset through ",
+        h("code", {}, "/api/v1"),
+        "; they change nothing. ",
+        h("a", { href: "/api/v1/openapi.json", download: "openapi.json" }, "OpenAPI description"),
+        ".",
+      ),
+    ),
+    part(
+      "Keyboard",
+      table({
+        label: "Keys",
+        rows: KEYS,
+        columns: [{ title: "Key", head: true, cell: ([key]) => h("kbd", {}, key) }, {
+          title: "Does",
+          cell: ([, does]) => does,
+        }],
+      }),
+    ),
+    part(
+      "Libraries",
+      table({
+        label: "Libraries",
+        rows: LIBRARIES,
+        columns: [
+          { title: "Library", head: true, cell: (one) => one.name },
+          {
+            title: "Version",
+            cell: (one) => one.version,
+          },
+          { title: "Licence", cell: (one) => one.license },
+          {
+            title: "Use",
+            cell: (one) => one.use,
+          },
+        ],
+      }),
+      h("p", {}, h("a", { href: "/assets/lib/licenses.txt", download: "licenses.txt" }, "Texts of the licences")),
+    ),
+  );
 }

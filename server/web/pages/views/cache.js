@@ -31,9 +31,18 @@ export function mount(page) {
       { title: "Value", cell: (row) => h("a", { href: `/cache/${row.entry}` }, "show") },
     ],
     controls: (data) => [
-      choice("Namespace", "namespace", data.namespaces.map((one) => ({ label: one.namespace, filter: one.namespace, runs: one.entries }))),
-      search("Search", "q", "text in the key"), clearLink(FILTERS)],
-    empty: (filtered) => (filtered ? empty("No entry matches", clearLink(FILTERS))
+      choice(
+        "Namespace",
+        "namespace",
+        data.namespaces.map((one) => ({ label: one.namespace, filter: one.namespace, runs: one.entries })),
+      ),
+      search("Search", "q", "text in the key"),
+      clearLink(FILTERS),
+    ],
+    empty: (
+      filtered,
+    ) => (filtered
+      ? empty("No entry matches", clearLink(FILTERS))
       : empty("The cache is empty", "Tuners fill it: see ", h("code", {}, "telemetry-worker cache --help"), ".")),
   };
   mountList(page, options);

@@ -17,11 +17,24 @@ export function mount(page) {
     request: () => ({ path: `/cache/${number}` }),
     draw: (/** @type {import("api").CacheDetail} */ data) => [
       facts([
-        ["Key", text(data.key, { length: 300, code: true })], ["Namespace", text(data.namespace)], ["Hardware", text(data.hardware)],
-        ["Versions", text(data.versions, { code: true })], ["Sender", text(data.sender)], ["Stored", when(data.stored_unix_ms)],
+        ["Key", text(data.key, { length: 300, code: true })],
+        ["Namespace", text(data.namespace)],
+        ["Hardware", text(data.hardware)],
+        ["Versions", text(data.versions, { code: true })],
+        ["Sender", text(data.sender)],
+        ["Stored", when(data.stored_unix_ms)],
         ["Run", shortId(data.run_id, "run id", data.run_id ? runHref({ run_id: data.run_id }) : null)],
-        ["Attempt", shortId(data.attempt_id, "attempt id", data.attempt_id && data.run_id ? attemptHref(data.attempt_id) : null)]]),
-      storedBytes(data.value, "value")],
+        [
+          "Attempt",
+          shortId(data.attempt_id, "attempt id", data.attempt_id && data.run_id ? attemptHref(data.attempt_id) : null),
+        ],
+      ]),
+      storedBytes(data.value, "value"),
+    ],
   });
-  page.root.append(h("p", { class: "crumbs" }, h("a", { href: "/cache" }, "Cache")), h("h1", {}, `Cache entry ${number}`), entry.element);
+  page.root.append(
+    h("p", { class: "crumbs" }, h("a", { href: "/cache" }, "Cache")),
+    h("h1", {}, `Cache entry ${number}`),
+    entry.element,
+  );
 }

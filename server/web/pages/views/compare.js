@@ -14,7 +14,13 @@ import { changeBadge, leftOut } from "../parts/values.js";
 /** @typedef {Comparison["items"][number]} Item */
 /** @typedef {import("api").Ratio} Ratio */
 
-const BASES = { samples: "samples of the best configs", attempts: "attempts", configs: "configs that both measured", shapes: "shapes", none: "single values" };
+const BASES = {
+  samples: "samples of the best configs",
+  attempts: "attempts",
+  configs: "configs that both measured",
+  shapes: "shapes",
+  none: "single values",
+};
 
 /** @param {Item} item @param {number} index */
 function nameOf(item, index) {
@@ -40,7 +46,12 @@ function asBaseline(index) {
 /** @param {Ratio | undefined} ratio */
 function ratioOf(ratio) {
   if (!ratio || ratio.ratio === null) return h("span", { class: "unknown" }, "–");
-  return h("span", { title: `from ${count(ratio.count)} ${BASES[ratio.basis]}` }, changeBadge(ratio.ratio, ratio), h("span", { class: "sub-text" }, `${count(ratio.count)} ${ratio.basis}`));
+  return h(
+    "span",
+    { title: `from ${count(ratio.count)} ${BASES[ratio.basis]}` },
+    changeBadge(ratio.ratio, ratio),
+    h("span", { class: "sub-text" }, `${count(ratio.count)} ${ratio.basis}`),
+  );
 }
 
 /** @param {Comparison} data */
@@ -50,9 +61,23 @@ function itemTable(data) {
     { title: "Item", head: true, cell: nameOf },
     { title: "Best", number: true, cell: (item) => time(item.best_ms) },
     { title: "Default", number: true, cell: (item) => time(item.default_ms) },
-    { title: "Best, change", number: true, cell: (_, index) => (index === 0 ? "baseline" : ratioOf(data.pairs.find((pair) => pair.other === index)?.best)), note: "of the best time, with a 95 % confidence interval" },
-    { title: "Default, change", number: true, cell: (_, index) => (index === 0 ? "baseline" : ratioOf(data.pairs.find((pair) => pair.other === index)?.default)) },
-    { title: "Common configs, change", number: true, cell: (_, index) => (index === 0 ? "baseline" : ratioOf(data.pairs.find((pair) => pair.other === index)?.common)), note: "geometric mean over the configs that both measured" },
+    {
+      title: "Best, change",
+      number: true,
+      cell: (_, index) => (index === 0 ? "baseline" : ratioOf(data.pairs.find((pair) => pair.other === index)?.best)),
+      note: "of the best time, with a 95 % confidence interval",
+    },
+    {
+      title: "Default, change",
+      number: true,
+      cell: (_, index) => (index === 0 ? "baseline" : ratioOf(data.pairs.find((pair) => pair.other === index)?.default)),
+    },
+    {
+      title: "Common configs, change",
+      number: true,
+      cell: (_, index) => (index === 0 ? "baseline" : ratioOf(data.pairs.find((pair) => pair.other === index)?.common)),
+      note: "geometric mean over the configs that both measured",
+    },
     { title: "Attempts", number: true, cell: (item) => count(item.attempts) },
     { title: "Measurements", number: true, cell: (item) => count(item.rows) },
     { title: "Best config", cell: (item) => text(item.best_config, { length: 60, code: true }) },
@@ -64,38 +89,73 @@ function itemTable(data) {
 /** @param {Comparison} data */
 function shapeTable(data) {
   if (data.shapes.length === 0) return null;
-  return h("section", { class: "sub" }, h("h3", {}, "For each shape"), table({ label: "Times for each shape", rows: data.shapes, columns: [
-    { title: "Shapes", head: true, cell: (row) => text(row.shapes.label, { length: 50, code: true }) },
-    { title: "Dtypes", cell: (row) => text(row.dtypes.label, { length: 30, code: true }) },
-    ...data.items.flatMap((_, index) => {
-      const letter = String.fromCharCode(65 + index);
-      /** @type {import("../parts/table.js").Column<Comparison["shapes"][number]>[]} */
-      const columns = [{ title: `${letter}: best`, number: true, cell: (row) => {
-        const run_id = row.run_ids[index];
-        return run_id ? h("a", { href: runHref({ run_id }) }, time(row.best_ms[index])) : time(row.best_ms[index]);
-      } }];
-      if (index > 0) columns.push({ title: `${letter} to A`, number: true, cell: (row) => {
-        const [base, other] = [row.best_ms[0], row.best_ms[index]];
-        return base && other ? changeBadge(other / base) : "–";
-      } });
-      return columns;
-    })] }));
+  return h(
+    "section",
+    { class: "sub" },
+    h("h3", {}, "For each shape"),
+    table({
+      label: "Times for each shape",
+      rows: data.shapes,
+      columns: [
+        { title: "Shapes", head: true, cell: (row) => text(row.shapes.label, { length: 50, code: true }) },
+        { title: "Dtypes", cell: (row) => text(row.dtypes.label, { length: 30, code: true }) },
+        ...data.items.flatMap((_, index) => {
+          const letter = String.fromCharCode(65 + index);
+          /** @type {import("../parts/table.js").Column<Comparison["shapes"][number]>[]} */
+          const columns = [{
+            title: `${letter}: best`,
+            number: true,
+            cell: (row) => {
+              const run_id = row.run_ids[index];
+              return run_id ? h("a", { href: runHref({ run_id }) }, time(row.best_ms[index])) : time(row.best_ms[index]);
+            },
+          }];
+          if (index > 0) {
+            columns.push({
+              title: `${letter} to A`,
+              number: true,
+              cell: (row) => {
+                const [base, other] = [row.best_ms[0], row.best_ms[index]];
+                return base && other ? changeBadge(other / base) : "–";
+              },
+            });
+          }
+          return columns;
+        }),
+      ],
+    }),
+  );
 }
 
 /** @param {Comparison} data */
 function configTable(data) {
-  if (data.configs.length === 0) return h("p", { class: "note" }, "The items have no measured config in common, or several shapes.");
+  if (data.configs.length === 0) {
+    return h("p", { class: "note" }, "The items have no measured config in common, or several shapes.");
+  }
   const scale = timeScale(data.configs.flatMap((config) => config.perf_ms));
-  return [table({ label: "Configs that changed rank", rows: data.configs, columns: [
-    { title: "Config", head: true, cell: (config) => shortId(config.config_id, "config id") },
-    { title: "Rank change", number: true, cell: (config) => count(config.rank_change) },
-    ...data.items.flatMap((_, index) => {
-      const letter = String.fromCharCode(65 + index);
-      return /** @type {import("../parts/table.js").Column<Comparison["configs"][number]>[]} */ ([
-        { title: `${letter}: rank`, number: true, cell: (config) => count(config.rank[index]) },
-        { title: `${letter} (${scale.unit})`, number: true, cell: (config) => scale.text(config.perf_ms[index]) }]);
+  return [
+    table({
+      label: "Configs that changed rank",
+      rows: data.configs,
+      columns: [
+        { title: "Config", head: true, cell: (config) => shortId(config.config_id, "config id") },
+        {
+          title: "Rank change",
+          number: true,
+          cell: (config) => count(config.rank_change),
+        },
+        ...data.items.flatMap((_, index) => {
+          const letter = String.fromCharCode(65 + index);
+          return /** @type {import("../parts/table.js").Column<Comparison["configs"][number]>[]} */ ([
+            { title: `${letter}: rank`, number: true, cell: (config) => count(config.rank[index]) },
+            { title: `${letter} (${scale.unit})`, number: true, cell: (config) => scale.text(config.perf_ms[index]) },
+          ]);
+        }),
+        { title: "Arguments", cell: (config) => text(config.config, { length: 70, code: true }) },
+      ],
     }),
-    { title: "Arguments", cell: (config) => text(config.config, { length: 70, code: true }) }] }), leftOut(data.configs_left_out, "common configs")];
+    leftOut(data.configs_left_out, "common configs"),
+  ];
 }
 
 /** @type {import("../core/page.js").View["mount"]} */
@@ -103,18 +163,39 @@ export function mount(page) {
   page.title("Compare");
   page.root.append(h("h1", {}, "Compare"));
   if (query().getAll("item").length < 2) {
-    page.root.append(empty("Choose what to compare", "Pick two to eight runs in the ", h("a", { href: "/runs" }, "list of runs"),
-      ", attempts in a run's tab Attempts, or devices and versions on the page of a ", h("a", { href: "/kernels" }, "kernel"), "."));
+    page.root.append(
+      empty(
+        "Choose what to compare",
+        "Pick two to eight runs in the ",
+        h("a", { href: "/runs" }, "list of runs"),
+        ", attempts in a run's tab Attempts, or devices and versions on the page of a ",
+        h("a", { href: "/kernels" }, "kernel"),
+        ".",
+      ),
+    );
     return;
   }
   const comparison = panel(page, {
     title: "Differences",
-    help: "A is the baseline. Changes are of the time: + is slower. Brackets in the tooltip are 95 % confidence intervals; grey means no significant difference.",
+    help: "A is the baseline; + is slower, grey is no significant difference. A tooltip has the 95 % confidence interval.",
     csv: true,
     name: "comparison",
-    request: (values) => ({ path: "/compare", values: { item: values.getAll("item"), kernel: values.get("kernel"), shapes: values.get("shapes"), dtypes: values.get("dtypes") } }),
-    draw: (/** @type {Comparison} */ data) => [itemTable(data), shapeTable(data),
-      h("h3", {}, `Configs that changed rank, of ${count(data.common_configs)} common configs`), configTable(data)].flat(),
+    request: (values) => ({
+      path: "/compare",
+      values: {
+        item: values.getAll("item"),
+        kernel: values.get("kernel"),
+        shapes: values.get("shapes"),
+        dtypes: values.get("dtypes"),
+      },
+    }),
+    draw: (/** @type {Comparison} */ data) =>
+      [
+        itemTable(data),
+        shapeTable(data),
+        h("h3", {}, `Configs that changed rank, of ${count(data.common_configs)} common configs`),
+        configTable(data),
+      ].flat(),
   });
   page.root.append(comparison.element);
 }

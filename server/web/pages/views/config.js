@@ -28,13 +28,20 @@ const ROW_COLUMNS = [
   { title: "Shared memory", number: true, cell: (row) => bytes(row.shared_bytes) },
   { title: "Occupancy", number: true, cell: (row) => percent(row.occupancy, 0) },
   { title: "Clock", number: true, cell: (row) => (row.sm_clock_mhz === null ? "–" : `${count(row.sm_clock_mhz)} MHz`) },
-  { title: "Largest relative error", number: true, cell: (row) => (row.worst_relative_error === null ? "–" : significant(row.worst_relative_error, 3)), note: "of the result, against the reference" },
+  {
+    title: "Largest relative error",
+    number: true,
+    cell: (row) => (row.worst_relative_error === null ? "–" : significant(row.worst_relative_error, 3)),
+    note: "of the result, against the reference",
+  },
 ];
 
 /** @param {RowDetail} row */
 function failure(row) {
   const message = row.failure_json ?? row.failure;
-  return message === null ? null : h("section", { class: "sub" }, h("h3", {}, `Failure of measurement ${count(row.seq)}`), codeBlock(message, "failure"));
+  return message === null
+    ? null
+    : h("section", { class: "sub" }, h("h3", {}, `Failure of measurement ${count(row.seq)}`), codeBlock(message, "failure"));
 }
 
 /** @param {ConfigDetail["code"][number]} code */
@@ -48,15 +55,28 @@ function draw(data) {
   const failures = data.rows.map(failure).filter((element) => element !== null).slice(0, 5);
   return [
     codeBlock(data.decorator ?? data.text ?? data.json ?? data.config_id, "config"),
-    data.repro ? h("h3", {}, "Run it again") : null, data.repro ? codeBlock(data.repro, "command") : null,
+    data.repro ? h("h3", {}, "Run it again") : null,
+    data.repro ? codeBlock(data.repro, "command") : null,
     h("h3", {}, "Measurements"),
-    data.rows.length ? table({ label: "Measurements", rows: data.rows, columns: ROW_COLUMNS }) : empty("No measurements", "They may have been pruned."),
-    leftOut(data.rows_left_out, "measurements"), ...failures,
+    data.rows.length
+      ? table({ label: "Measurements", rows: data.rows, columns: ROW_COLUMNS })
+      : empty("No measurements", "They may have been pruned."),
+    leftOut(data.rows_left_out, "measurements"),
+    ...failures,
     h("h3", {}, "Arguments"),
-    table({ label: "Arguments", rows: data.arguments, columns: [
-      { title: "Knob", head: true, cell: (one) => text(one.name, { code: true }) }, { title: "Value", cell: (one) => text(one.text, { code: true }) }] }),
+    table({
+      label: "Arguments",
+      rows: data.arguments,
+      columns: [
+        { title: "Knob", head: true, cell: (one) => text(one.name, { code: true }) },
+        { title: "Value", cell: (one) => text(one.text, { code: true }) },
+      ],
+    }),
     h("h3", {}, "Code"),
-    ...(data.code.length ? data.code.map(codeOf) : [h("p", { class: "note" }, "The search did not store code of this config; the command above writes it again.")])];
+    ...(data.code.length
+      ? data.code.map(codeOf)
+      : [h("p", { class: "note" }, "The search did not store code of this config; the command above writes it again.")]),
+  ];
 }
 
 /** @type {import("../core/page.js").View["mount"]} */
@@ -71,7 +91,20 @@ export function mount(page) {
   });
   const run = { run_id, ...senderOf(new URLSearchParams(location.search)) };
   page.root.append(
-    h("p", { class: "crumbs" }, h("a", { href: "/runs" }, "Runs"), " › ", h("a", { href: runHref(run) }, `run ${run_id.slice(0, 8)}`), " › ",
-      h("a", { href: href(`/run/${run_id}`, { ...senderOf(new URLSearchParams(location.search)), tab: "rows", config_id }) }, "measurements")),
-    h("h1", {}, "Config ", h("span", { class: "code" }, config_id)), config.element);
+    h(
+      "p",
+      { class: "crumbs" },
+      h("a", { href: "/runs" }, "Runs"),
+      " › ",
+      h("a", { href: runHref(run) }, `run ${run_id.slice(0, 8)}`),
+      " › ",
+      h(
+        "a",
+        { href: href(`/run/${run_id}`, { ...senderOf(new URLSearchParams(location.search)), tab: "rows", config_id }) },
+        "measurements",
+      ),
+    ),
+    h("h1", {}, "Config ", h("span", { class: "code" }, config_id)),
+    config.element,
+  );
 }

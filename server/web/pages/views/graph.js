@@ -1,12 +1,13 @@
 // @ts-check
 // An IR graph: regions fold, a node shows its features, nodes and source lines mark each other.
 import { h, replace } from "../core/dom.js";
-import { count } from "../core/format.js";
+import { count, counted } from "../core/format.js";
 import { change, query } from "../core/url.js";
 import { choice, clearLink, search } from "../parts/filters.js";
 import { runHref, senderOf } from "../parts/links.js";
 import { panel } from "../parts/panel.js";
 import { empty, loading } from "../parts/states.js";
+import { short } from "../parts/text.js";
 import { leftOut } from "../parts/values.js";
 import { firstLine, found, nodeDetails, results, sourceLines } from "./graph/details.js";
 import { drawing } from "./graph/drawing.js";
@@ -78,8 +79,14 @@ function graphView(page, graph) {
     const first = Number(values.get("first") ?? firstLine(graph));
     const begin = h("input", { type: "number", min: 1, value: first, id: "first-line", "data-focus": "first-line" });
     begin.addEventListener("change", () => change({ first: begin.value }, { replace: true }));
-    replace(side, values.get("q") ? results(hits) : null, node ? nodeDetails(graph, tree.nodes, node) : h("p", { class: "note" }, "Select a node, or a line of the source."),
-      h("h3", {}, "Source"), h("div", { class: "field check" }, h("label", { for: "first-line" }, "begins on line"), begin), sourceLines(graph, first, lines));
+    replace(
+      side,
+      values.get("q") ? results(hits) : null,
+      node ? nodeDetails(graph, tree.nodes, node) : h("p", { class: "note" }, "Select a node, or a line of the source."),
+      h("h3", {}, "Source"),
+      h("div", { class: "field check" }, h("label", { for: "first-line" }, "begins on line"), begin),
+      sourceLines(graph, first, lines),
+    );
     side.querySelector(".source-line.marked")?.scrollIntoView({ block: "nearest" });
   };
   const draw = async () => {
@@ -97,21 +104,49 @@ function graphView(page, graph) {
       else folded.add(region);
       change({ folded: [...folded].sort((a, b) => a - b).join(",") || "none" });
     };
-    const now = drawing({ layout, tree, edges: part.edges, folded, fold, select: (id) => change({ node: id, line: null }), label: `IR graph with ${count(part.count)} visible nodes` }, page.signal);
+    const now = drawing({
+      layout,
+      tree,
+      edges: part.edges,
+      folded,
+      fold,
+      select: (id) => change({ node: id, line: null }),
+      label: `IR graph with ${count(part.count)} visible nodes`,
+    }, page.signal);
     drawn = now;
     replace(stage, now.element);
     now.begin();
     mark();
     await now.draw();
     stage.dataset.elapsed = String(Math.round(elapsed_ms));
-    note.textContent = `${count(part.count)} of ${count(graph.nodes.length)} nodes visible, ${count(graph.edges.length)} edges; laid out in ${Math.round(elapsed_ms)} ms.`;
+    note.textContent = `${count(part.count)} of ${counted(graph.nodes.length, "node")} visible, ${
+      counted(graph.edges.length, "edge")
+    }; laid out in ${Math.round(elapsed_ms)} ms.`;
   };
   page.onQuery(() => void draw());
   void draw();
   const all = [...tree.entered.values()].flat().map((region) => region.graph_id).sort((a, b) => a - b);
-  const folds = all.length === 0 ? null : [h("button", { type: "button", onclick: () => change({ folded: all.join(",") }) }, "Fold all"), h("button", { type: "button", onclick: () => change({ folded: "none" }) }, "Unfold all")];
-  const show = h("button", { type: "button", onclick: () => drawn?.show(query().get("node") ?? "") }, "Go to the selected node");
-  return [h("div", { class: "controls" }, search("Search", "q", "operation, type or id"), clearLink(["q", "node", "line"]), folds, show), note, h("div", { class: "graph" }, stage, side)];
+  const folds = all.length === 0 ? null : [
+    h("button", { type: "button", onclick: () => change({ folded: all.join(",") }) }, "Fold all"),
+    h("button", { type: "button", onclick: () => change({ folded: "none" }) }, "Unfold all"),
+  ];
+  const show = h(
+    "button",
+    { type: "button", onclick: () => drawn?.show(query().get("node") ?? "") },
+    "Go to the selected node",
+  );
+  return [
+    h(
+      "div",
+      { class: "controls" },
+      search("Search", "q", "operation, type or id"),
+      clearLink(["q", "node", "line"]),
+      folds,
+      show,
+    ),
+    note,
+    h("div", { class: "graph" }, stage, side),
+  ];
 }
 
 /** @type {import("../core/page.js").View["mount"]} */
@@ -126,9 +161,23 @@ export function mount(page) {
     request: (values) => ({ path: `/runs/${run_id}/graphs`, values: senderOf(values) }),
     draw: (/** @type {import("api").GraphList} */ data) => {
       if (data.items.length === 0) return empty("This run has no IR graph", "Its tuner does not send graphs.");
+      const sizes = h(
+        "p",
+        { class: "note" },
+        data.items.map((one) => `${short(one.kind, 40)}: ${counted(one.nodes, "node")}, ${counted(one.edges, "edge")}`).join(
+          "; ",
+        ),
+      );
       const names = [...new Set(data.items.map((one) => one.kind))];
-      replace(kinds, choice("Graph", "kind", names.map((kind) => ({ label: `${kind} IR`, filter: kind })), { any: null, initial: "device", resets: ["node", "line", "folded", "q"] }));
-      return [kinds, h("p", { class: "note" }, data.items.map((one) => `${one.kind}: ${count(one.nodes)} nodes, ${count(one.edges)} edges`).join("; "))];
+      replace(
+        kinds,
+        choice("Graph", "kind", names.map((kind) => ({ label: `${short(kind, 40)} IR`, filter: kind })), {
+          any: null,
+          initial: "device",
+          resets: ["node", "line", "folded", "q"],
+        }),
+      );
+      return [kinds, sizes];
     },
   });
   const graph = panel(page, {
@@ -136,10 +185,26 @@ export function mount(page) {
     name: "ir-graph",
     csv: true,
     themed: false,
-    request: (values) => ({ path: `/runs/${run_id}/graphs/${encodeURIComponent(values.get("kind") ?? "device")}`, values: senderOf(values) }),
-    draw: (/** @type {Graph} */ data) => data.nodes.length === 0 ? empty("The graph has no nodes", "")
-      : [leftOut(data.nodes_left_out, "nodes"), ...graphView(page, data)],
+    request: (values) => ({
+      path: `/runs/${run_id}/graphs/${encodeURIComponent(values.get("kind") ?? "device")}`,
+      values: senderOf(values),
+    }),
+    draw: (/** @type {Graph} */ data) =>
+      data.nodes.length === 0
+        ? empty("The graph has no nodes", "")
+        : [leftOut(data.nodes_left_out, "nodes"), ...graphView(page, data)],
   });
   const run = { run_id, ...senderOf(query()) };
-  page.root.append(h("p", { class: "crumbs" }, h("a", { href: "/runs" }, "Runs"), " › ", h("a", { href: runHref(run) }, `run ${run_id.slice(0, 8)}`)), h("h1", {}, "IR graph"), list.element, graph.element);
+  page.root.append(
+    h(
+      "p",
+      { class: "crumbs" },
+      h("a", { href: "/runs" }, "Runs"),
+      " › ",
+      h("a", { href: runHref(run) }, `run ${run_id.slice(0, 8)}`),
+    ),
+    h("h1", {}, "IR graph"),
+    list.element,
+    graph.element,
+  );
 }

@@ -33,7 +33,14 @@ function seriesOf(points, field, scale, look) {
     xs: known.map((point) => point.time_unix_ms / 1000),
     ys: known.map((point) => /** @type {number} */ (point[field]) * scale.scale),
     hrefs: known.map((point) => runHref(point, { attempt: point.attempt_id })),
-    notes: known.map((point) => [`${look.name}: ${scale.text(point[field])} ${scale.unit}`, utc(point.time_unix_ms), short(point.origin.label, 40), `version ${point.version?.slice(0, 8) ?? "not known"}`]),
+    notes: known.map((
+      point,
+    ) => [
+      `${look.name}: ${scale.text(point[field])} ${scale.unit}`,
+      utc(point.time_unix_ms),
+      short(point.origin.label, 40),
+      `version ${point.version?.slice(0, 8) ?? "not known"}`,
+    ]),
   };
 }
 
@@ -58,20 +65,30 @@ function draw(data) {
     const series = seriesOf(points, `${kind}_ms`, scale, { name: `${kind} config`, color });
     if (series.xs.length === 0) return null;
     const steps = data.steps.filter((step) => step.series === kind);
-    return h("div", {}, legend([series]), plot({
-      label: `Time of the ${kind} config in ${points.length} attempts`,
-      height,
-      x: { label: "time (UTC)", time: true, range: padded(...range, false) },
-      y: { label: `${kind} (${scale.unit})` },
-      marks: steps.map((step) => ({ at: step.time_unix_ms / 1000, color: step.ratio > 1 ? "--slow" : "--fast" })),
-      series: [series],
-    }));
+    return h(
+      "div",
+      {},
+      legend([series]),
+      plot({
+        label: `Time of the ${kind} config in ${points.length} attempts`,
+        height,
+        x: { label: "time (UTC)", time: true, range: padded(...range, false) },
+        y: { label: `${kind} (${scale.unit})` },
+        marks: steps.map((step) => ({ at: step.time_unix_ms / 1000, color: step.ratio > 1 ? "--slow" : "--fast" })),
+        series: [series],
+      }),
+    );
   };
   const charts = h("div", { class: "sub" }, chart("best", "--series-1", 260), chart("default", "--series-3", 180));
-  return [figure(charts, { label: "Attempts", rows: points, columns: COLUMNS }), leftOut(data.points_left_out, "older attempts"),
+  return [
+    figure(charts, { label: "Attempts", rows: points, columns: COLUMNS }),
+    leftOut(data.points_left_out, "older attempts"),
     h("h3", {}, "Detected steps"),
-    data.steps.length ? stepTable(data.steps, "Detected steps") : h("p", { class: "note" }, "None: the times stay within the noise of the attempts."),
-    h("p", { class: "note" }, "Dashed lines are steps: red to slower, blue to faster. A click on a point opens its run.")];
+    data.steps.length
+      ? stepTable(data.steps, "Detected steps")
+      : h("p", { class: "note" }, "None: the times stay within the noise of the attempts."),
+    h("p", { class: "note" }, "Dashed lines are steps: red to slower, blue to faster. A click on a point opens its run."),
+  ];
 }
 
 /** @type {import("../core/page.js").View["mount"]} */
@@ -86,8 +103,18 @@ export function mount(page) {
     draw,
   });
   page.root.append(
-    h("p", { class: "crumbs" }, h("a", { href: "/kernels" }, "Kernels"), " › ", h("a", { href: href("/kernel", { kernel: values.get("kernel") }) }, h("bdi", {}, short(values.get("kernel"), 60)))),
+    h(
+      "p",
+      { class: "crumbs" },
+      h("a", { href: "/kernels" }, "Kernels"),
+      " › ",
+      h("a", { href: href("/kernel", { kernel: values.get("kernel") }) }, h("bdi", {}, short(values.get("kernel"), 60))),
+    ),
     h("h1", {}, "History"),
-    facts([["Shapes", text(values.get("shapes"), { code: true })], ["Dtypes", text(values.get("dtypes"), { code: true })], ["Hardware", text(values.get("hardware"))]]),
-    history.element);
+    facts([["Shapes", text(values.get("shapes"), { code: true })], ["Dtypes", text(values.get("dtypes"), { code: true })], [
+      "Hardware",
+      text(values.get("hardware")),
+    ]]),
+    history.element,
+  );
 }

@@ -22,7 +22,13 @@ export function mount(page) {
     sort: "name",
     columns: [
       { title: "Kernel", sort: "name", head: true, cell: (row) => link(kernelHref(row.kernel), row.kernel.label) },
-      { title: "Runs", sort: "runs", down: true, number: true, cell: (row) => h("a", { href: href("/runs", { kernel: row.kernel.filter }) }, count(row.runs)) },
+      {
+        title: "Runs",
+        sort: "runs",
+        down: true,
+        number: true,
+        cell: (row) => h("a", { href: href("/runs", { kernel: row.kernel.filter }) }, count(row.runs)),
+      },
       { title: "Attempts", number: true, cell: (row) => count(row.attempts) },
       { title: "Measurements", sort: "rows", down: true, number: true, cell: (row) => count(row.rows) },
       { title: "Versions", number: true, cell: (row) => count(row.versions), note: "different source texts" },
@@ -33,7 +39,11 @@ export function mount(page) {
     ],
     controls: () => [search("Search", "q", "name of a kernel"), clearLink(["q"])],
     before: (data) => summariesNote(data.summaries),
-    empty: (filtered) => (filtered ? empty("No kernel matches", clearLink(["q"])) : empty("The dataset has no kernels yet", "Forward sidecars with ", h("code", {}, "telemetry-worker forward"), ".")),
+    empty: (
+      filtered,
+    ) => (filtered
+      ? empty("No kernel matches", clearLink(["q"]))
+      : empty("The dataset has no kernels yet", "Forward sidecars with ", h("code", {}, "telemetry-worker forward"), ".")),
   };
   mountList(page, options);
 }

@@ -6,5 +6,15 @@ import { empty } from "../parts/states.js";
 /** @type {import("../core/page.js").View["mount"]} */
 export function mount(page) {
   page.title("Not found");
-  page.root.append(h("h1", {}, "Not found"), empty("This address is no page", "Look in ", h("a", { href: "/runs" }, "all runs"), " or go to the ", h("a", { href: "/" }, "overview"), "."));
+  page.root.append(
+    h("h1", {}, "Not found"),
+    empty(
+      "This address is no page",
+      "Look in ",
+      h("a", { href: "/runs" }, "all runs"),
+      " or go to the ",
+      h("a", { href: "/" }, "overview"),
+      ".",
+    ),
+  );
 }

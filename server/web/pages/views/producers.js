@@ -23,13 +23,22 @@ export function mount(page) {
       { title: "Producer", head: true, cell: (row) => shortId(row.producer_id, "producer id") },
       { title: "Sender", cell: (row) => text(row.sender, { length: 40 }) },
       { title: "Client", cell: (row) => text(row.client, { length: 60 }) },
-      { title: "Committed records", number: true, cell: (row) => count(row.committed_seq), note: "sequence number up to which all records are committed" },
+      {
+        title: "Committed records",
+        number: true,
+        cell: (row) => count(row.committed_seq),
+        note: "sequence number up to which all records are committed",
+      },
       { title: "Epoch", number: true, cell: (row) => count(row.epoch) },
       { title: "First connection", cell: (row) => when(row.first_opened_unix_ms) },
       { title: "Newest connection", sort: "last_opened", down: true, cell: (row) => when(row.last_opened_unix_ms) },
     ],
     controls: () => [search("Search", "q", "client or producer id"), clearLink(FILTERS)],
-    empty: (filtered) => (filtered ? empty("No producer matches", clearLink(FILTERS)) : empty("Nothing has sent records yet", "Start telemetry-worker forward or tune with --collector.")),
+    empty: (
+      filtered,
+    ) => (filtered
+      ? empty("No producer matches", clearLink(FILTERS))
+      : empty("Nothing has sent records yet", "Start telemetry-worker forward or tune with --collector.")),
   };
   mountList(page, options);
 }

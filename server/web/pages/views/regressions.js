@@ -18,7 +18,7 @@ export function mount(page) {
   /** @type {import("../parts/list_view.js").ListOptions<import("api").StepList>} */
   const options = {
     title: "Regressions",
-    help: "Steps of the best or the default time of a kernel at one place of its matrix, beyond the noise of the attempts before, the newest first.",
+    help: "Steps of the best or the default time, beyond the noise of the attempts before; the newest first.",
     path: "/regressions",
     noun: "steps",
     filters: FILTERS,
@@ -26,10 +26,18 @@ export function mount(page) {
     controls: () => [
       choice("Direction", "direction", choices(["slower", "faster", "both"]), { any: null, initial: "slower" }),
       choice("Config", "series", choices(["both", "best", "default"]), { any: null, initial: "both" }),
-      day("From (UTC)", "since"), day("To (UTC)", "until"), clearLink(FILTERS)],
+      day("From (UTC)", "since"),
+      day("To (UTC)", "until"),
+      clearLink(FILTERS),
+    ],
     before: (data) => summariesNote(data.summaries),
-    empty: (filtered) => empty(filtered ? "No step matches these filters" : "No kernel became slower",
-      filtered ? clearLink(FILTERS) : "Steps are detected where a kernel was tuned again with the same shapes, dtypes and hardware."),
+    empty: (filtered) =>
+      empty(
+        filtered ? "No step matches these filters" : "No kernel became slower",
+        filtered
+          ? clearLink(FILTERS)
+          : "Steps are detected where a kernel was tuned again with the same shapes, dtypes and hardware.",
+      ),
   };
   mountList(page, options);
 }

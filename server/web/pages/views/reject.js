@@ -17,10 +17,21 @@ export function mount(page) {
     request: () => ({ path: `/rejects/${number}` }),
     draw: (/** @type {import("api").RejectDetail} */ data) => [
       facts([
-        ["Reason", text(data.reason, { length: 300 })], ["Message", text(data.message, { length: 600 })], ["Received", when(data.received_unix_ms)],
-        ["Source", h("span", {}, text(data.source, { length: 300 }), data.line ? `:${count(data.line)}` : "")], ["Origin", text(data.origin.label)],
-        ["Sender", text(data.sender)], ["Client", text(data.client)], ["Producer", shortId(data.producer_id, "producer id")]]),
-      storedBytes(data.raw, "record")],
+        ["Reason", text(data.reason, { length: 300 })],
+        ["Message", text(data.message, { length: 600 })],
+        ["Received", when(data.received_unix_ms)],
+        ["Source", h("span", {}, text(data.source, { length: 300 }), data.line ? `:${count(data.line)}` : "")],
+        ["Origin", text(data.origin.label)],
+        ["Sender", text(data.sender)],
+        ["Client", text(data.client)],
+        ["Producer", shortId(data.producer_id, "producer id")],
+      ]),
+      storedBytes(data.raw, "record"),
+    ],
   });
-  page.root.append(h("p", { class: "crumbs" }, h("a", { href: "/rejects" }, "Rejects")), h("h1", {}, `Reject ${number}`), record.element);
+  page.root.append(
+    h("p", { class: "crumbs" }, h("a", { href: "/rejects" }, "Rejects")),
+    h("h1", {}, `Reject ${number}`),
+    record.element,
+  );
 }

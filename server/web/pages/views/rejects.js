@@ -33,8 +33,15 @@ export function mount(page) {
     ],
     controls: (data) => [
       choice("Reason", "reason", data.reasons.map((one) => ({ label: one.reason, filter: one.reason, runs: one.count }))),
-      day("From (UTC)", "since"), day("To (UTC)", "until"), clearLink(FILTERS)],
-    empty: (filtered) => (filtered ? empty("No reject matches these filters", clearLink(FILTERS)) : empty("No record was refused", "There is nothing to do.")),
+      day("From (UTC)", "since"),
+      day("To (UTC)", "until"),
+      clearLink(FILTERS),
+    ],
+    empty: (
+      filtered,
+    ) => (filtered
+      ? empty("No reject matches these filters", clearLink(FILTERS))
+      : empty("No record was refused", "There is nothing to do.")),
   };
   mountList(page, options);
 }

@@ -11,8 +11,15 @@ import { summariesNote } from "../parts/summaries.js";
 import { cursorOf, pager, table } from "../parts/table.js";
 
 const FACETS = /** @type {[keyof import("api").Facets, string][]} */ ([
-  ["kernel", "Kernel"], ["shapes", "Shapes"], ["dtypes", "Dtypes"], ["hardware", "Hardware"], ["origin", "Origin"],
-  ["algorithm", "Tuner"], ["dialect", "Format"], ["sender", "Sender"], ["state", "State"],
+  ["kernel", "Kernel"],
+  ["shapes", "Shapes"],
+  ["dtypes", "Dtypes"],
+  ["hardware", "Hardware"],
+  ["origin", "Origin"],
+  ["algorithm", "Tuner"],
+  ["dialect", "Format"],
+  ["sender", "Sender"],
+  ["state", "State"],
 ]);
 const FILTERS = [...FACETS.map(([name]) => name), "since", "until", "q"];
 const LIMIT = 50;
@@ -29,8 +36,17 @@ function filtersOf(values) {
 function filters(page) {
   const choices = h("div", { class: "filters" });
   const fixed = h("div", { class: "filters" }, search("Search", "q", "kernel, shapes, hardware, origin, run id"));
-  const element = h("form", { class: "panel filter-panel", role: "search", "aria-label": "Filters", onsubmit: (/** @type {Event} */ e) => e.preventDefault() },
-    fixed, choices);
+  const element = h(
+    "form",
+    {
+      class: "panel filter-panel",
+      role: "search",
+      "aria-label": "Filters",
+      onsubmit: (/** @type {Event} */ e) => e.preventDefault(),
+    },
+    fixed,
+    choices,
+  );
   let loaded = "";
   const load = async () => {
     const { q: _, ...values } = filtersOf(query());
@@ -39,8 +55,13 @@ function filters(page) {
     try {
       /** @type {import("api").Facets} */
       const facets = await get({ path: "/facets", values }, page.signal);
-      replace(choices, FACETS.map(([name, label]) => choice(label, name, facets[name])), day("From (UTC)", "since"),
-        day("To (UTC)", "until"), clearLink(FILTERS));
+      replace(
+        choices,
+        FACETS.map(([name, label]) => choice(label, name, facets[name])),
+        day("From (UTC)", "since"),
+        day("To (UTC)", "until"),
+        clearLink(FILTERS),
+      );
     } catch {
       replace(choices, clearLink(FILTERS));
     }
@@ -52,7 +73,9 @@ function filters(page) {
 
 /** Compares the selected runs. */
 function compareSelected() {
-  const chosen = [...document.querySelectorAll("input[name=compare]:checked")].map((input) => `run:${/** @type {HTMLInputElement} */ (input).value}`);
+  const chosen = [...document.querySelectorAll("input[name=compare]:checked")].map((input) =>
+    `run:${/** @type {HTMLInputElement} */ (input).value}`
+  );
   if (chosen.length >= 2) go(href("/compare", { item: chosen.slice(0, 8) }));
 }
 
@@ -67,7 +90,14 @@ function comparison() {
   /** @type {import("../parts/table.js").Column<import("api").RunRow>} */
   const column = {
     title: "Pick",
-    cell: (run) => h("input", { type: "checkbox", name: "compare", value: run.run_id, "aria-label": `compare run ${run.run_id.slice(0, 8)}`, onchange: update }),
+    cell: (run) =>
+      h("input", {
+        type: "checkbox",
+        name: "compare",
+        value: run.run_id,
+        "aria-label": `compare run ${run.run_id.slice(0, 8)}`,
+        onchange: update,
+      }),
   };
   return { button, column };
 }
@@ -86,13 +116,25 @@ export function mount(page) {
       if (data.items.length === 0) {
         return FILTERS.some((name) => values.has(name))
           ? empty("No run matches these filters", clearLink(FILTERS), " to see all runs.")
-          : empty("The dataset has no runs yet", "Forward the sidecars of a benchmark job with ", h("code", {}, "telemetry-worker forward --collector ADDRESS FOLDER"), ".");
+          : empty(
+            "The dataset has no runs yet",
+            "Forward the sidecars of a benchmark job with ",
+            h("code", {}, "telemetry-worker forward --collector ADDRESS FOLDER"),
+            ".",
+          );
       }
       const { button, column } = comparison();
       const pages = { shown: data.items.length, limit: LIMIT, total: data.total, next: data.next_cursor, noun: "runs" };
-      return [summariesNote(data.summaries),
-        table({ label: "Runs", rows: data.items, sort: values.get("sort") ?? "-last_received", columns: [column, ...RUN_COLUMNS] }),
-        h("div", { class: "table-foot" }, button, pager(pages))];
+      return [
+        summariesNote(data.summaries),
+        table({
+          label: "Runs",
+          rows: data.items,
+          sort: values.get("sort") ?? "-last_received",
+          columns: [column, ...RUN_COLUMNS],
+        }),
+        h("div", { class: "table-foot" }, button, pager(pages)),
+      ];
     },
   });
   page.root.append(h("h1", {}, "Runs"), filters(page), runs.element);

@@ -8,7 +8,14 @@ import { visible } from "../parts/text.js";
 export function signInView(done) {
   document.title = "Sign in · autotune telemetry";
   const message = h("p", { class: "form-error", role: "alert" });
-  const token = h("input", { id: "token", type: "password", autocomplete: "current-password", required: true, maxlength: 200, spellcheck: "false" });
+  const token = h("input", {
+    id: "token",
+    type: "password",
+    autocomplete: "current-password",
+    required: true,
+    maxlength: 200,
+    spellcheck: "false",
+  });
   const button = h("button", { type: "submit", class: "primary" }, "Sign in");
   /** @param {Event} event */
   const submit = async (event) => {
@@ -24,9 +31,25 @@ export function signInView(done) {
     }
     button.disabled = false;
   };
-  return h("div", { class: "view sign-in" },
-    h("form", { class: "panel", onsubmit: submit }, h("h1", {}, "Sign in"),
+  return h(
+    "div",
+    { class: "view sign-in" },
+    h(
+      "form",
+      { class: "panel", onsubmit: submit },
+      h("h1", {}, "Sign in"),
       h("p", {}, "These pages need a token with the reader role."),
-      h("label", { for: "token" }, "Token"), token, message, button,
-      h("p", { class: "note" }, "An operator creates tokens with ", h("code", {}, "telemetry-collector token add --role reader"), ".")));
+      h("label", { for: "token" }, "Token"),
+      token,
+      message,
+      button,
+      h(
+        "p",
+        { class: "note" },
+        "An operator creates tokens with ",
+        h("code", {}, "telemetry-collector token add --role reader"),
+        ".",
+      ),
+    ),
+  );
 }

@@ -15,8 +15,14 @@ const SIGNS = { same: " ", removed: "−", added: "+" };
 
 /** @param {import("../core/diff.js").DiffLine} line */
 function lineElement(line) {
-  return h("div", { class: `diff-line ${line.kind}` }, h("span", { class: "line-number" }, line.before ?? ""), h("span", { class: "line-number" }, line.after ?? ""),
-    h("span", { class: "sign" }, SIGNS[line.kind]), h("code", {}, visible(line.text)));
+  return h(
+    "div",
+    { class: `diff-line ${line.kind}` },
+    h("span", { class: "line-number" }, line.before ?? ""),
+    h("span", { class: "line-number" }, line.after ?? ""),
+    h("span", { class: "sign" }, SIGNS[line.kind]),
+    h("code", {}, visible(line.text)),
+  );
 }
 
 /**
@@ -28,7 +34,7 @@ function difference(before, after) {
   const lines = diffLines(before.source ?? "", after.source ?? "");
   const near = new Set();
   lines.forEach((line, index) => {
-    if (line.kind !== "same") for (let at = index - CONTEXT; at <= index + CONTEXT; at++) near.add(at);
+    if (line.kind !== "same") { for (let at = index - CONTEXT; at <= index + CONTEXT; at++) near.add(at); }
   });
   /** @type {HTMLElement[]} */
   const shown = [];
@@ -51,7 +57,10 @@ function difference(before, after) {
 export function mount(page) {
   page.title("Source");
   const values = query();
-  const request = (/** @type {string | null} */ version) => ({ path: "/kernel/source", values: { kernel: query().get("kernel"), version } });
+  const request = (/** @type {string | null} */ version) => ({
+    path: "/kernel/source",
+    values: { kernel: query().get("kernel"), version },
+  });
   const body = h("div");
   const source = panel(page, {
     title: values.has("before") ? "Difference of two versions" : "Source",
@@ -60,15 +69,41 @@ export function mount(page) {
     draw: (/** @type {Source} */ data, values) => {
       const before = values.get("before");
       const note = data.truncated ? h("p", { class: "banner" }, "Only the first 1 MiB is shown.") : null;
-      if (!before) return [note, data.source === null ? h("p", { class: "note" }, "No source is stored.") : codeBlock(data.source, "source")];
+      if (!before) {
+        return [
+          note,
+          data.source === null ? h("p", { class: "note" }, "No source is stored.") : codeBlock(data.source, "source"),
+        ];
+      }
       body.replaceChildren("Loading…");
       get(request(before), page.signal)
         .then((old) => body.replaceChildren(difference(old, data)))
         .catch((error) => body.replaceChildren(h("p", { role: "alert" }, visible(String(error.message)))));
-      return [note, h("p", {}, "From ", h("span", { class: "code" }, before.slice(0, 8)), " to ", h("span", { class: "code" }, data.version.slice(0, 8)), ". ",
-        data.source === null ? null : copyButton(data.source, "source")), body];
+      return [
+        note,
+        h(
+          "p",
+          {},
+          "From ",
+          h("span", { class: "code" }, before.slice(0, 8)),
+          " to ",
+          h("span", { class: "code" }, data.version.slice(0, 8)),
+          ". ",
+          data.source === null ? null : copyButton(data.source, "source"),
+        ),
+        body,
+      ];
     },
   });
-  page.root.append(h("p", { class: "crumbs" }, h("a", { href: "/kernels" }, "Kernels"), " › ", h("a", { href: href("/kernel", { kernel: values.get("kernel") }) }, h("bdi", {}, short(values.get("kernel"), 60)))),
-    h("h1", {}, "Source ", h("span", { class: "code" }, (values.get("version") ?? "").slice(0, 8))), source.element);
+  page.root.append(
+    h(
+      "p",
+      { class: "crumbs" },
+      h("a", { href: "/kernels" }, "Kernels"),
+      " › ",
+      h("a", { href: href("/kernel", { kernel: values.get("kernel") }) }, h("bdi", {}, short(values.get("kernel"), 60))),
+    ),
+    h("h1", {}, "Source ", h("span", { class: "code" }, (values.get("version") ?? "").slice(0, 8))),
+    source.element,
+  );
 }

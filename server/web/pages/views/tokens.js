@@ -14,7 +14,9 @@ import { when } from "../parts/values.js";
 function stateOf(row) {
   if (row.in_token_file === null) return "no token file";
   if (!row.in_token_file) return row.name === null ? "–" : "removed";
-  return row.expires_unix_ms !== null && row.expires_unix_ms < Date.now() ? h("span", { class: "badge state-abandoned" }, "expired") : "valid";
+  return row.expires_unix_ms !== null && row.expires_unix_ms < Date.now()
+    ? h("span", { class: "badge state-abandoned" }, "expired")
+    : "valid";
 }
 
 /** @type {import("../core/page.js").View["mount"]} */
@@ -28,13 +30,31 @@ export function mount(page) {
     filters: [],
     whole: true,
     columns: [
-      { title: "Name", head: true, cell: (row) => (row.name === null ? h("span", { class: "unknown" }, "without a token") : text(row.name, { length: 60 })) },
+      {
+        title: "Name",
+        head: true,
+        cell: (
+          row,
+        ) => (row.name === null ? h("span", { class: "unknown" }, "without a token") : text(row.name, { length: 60 })),
+      },
       { title: "Role", cell: (row) => text(row.role) },
       { title: "State", cell: stateOf },
       { title: "Expires", cell: (row) => when(row.expires_unix_ms) },
-      { title: "Attempts", number: true, cell: (row) => h("a", { href: href("/runs", { sender: row.name ?? "" }) }, count(row.attempts)) },
-      { title: "Producers", number: true, cell: (row) => h("a", { href: href("/producers", { sender: row.name ?? "" }) }, count(row.producers)) },
-      { title: "Rejects", number: true, cell: (row) => h("a", { href: href("/rejects", { sender: row.name ?? "" }) }, count(row.rejects)) },
+      {
+        title: "Attempts",
+        number: true,
+        cell: (row) => h("a", { href: href("/runs", { sender: row.name ?? "" }) }, count(row.attempts)),
+      },
+      {
+        title: "Producers",
+        number: true,
+        cell: (row) => h("a", { href: href("/producers", { sender: row.name ?? "" }) }, count(row.producers)),
+      },
+      {
+        title: "Rejects",
+        number: true,
+        cell: (row) => h("a", { href: href("/rejects", { sender: row.name ?? "" }) }, count(row.rejects)),
+      },
       { title: "Newest connection", cell: (row) => when(row.last_opened_unix_ms) },
     ],
     empty: () => empty("No tokens and no senders", "Create a token with ", h("code", {}, "telemetry-collector token add"), "."),

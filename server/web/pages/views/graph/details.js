@@ -14,13 +14,29 @@ const MOST_RESULTS = 100;
 
 /** @param {GraphNode} node */
 function nodeButton(node) {
-  return h("button", { type: "button", class: "link", onclick: () => change({ node: node.id }), "data-focus": `node-${node.id}` }, h("bdi", {}, short(titleOf(node), 40)), " ", h("small", {}, short(node.id, 40)));
+  return h(
+    "button",
+    {
+      type: "button",
+      class: "link",
+      onclick: () => change({ node: node.id }),
+      "data-focus": `node-${node.id}`,
+    },
+    h("bdi", {}, short(titleOf(node), 40)),
+    " ",
+    h("small", {}, short(node.id, 40)),
+  );
 }
 
 /** @param {string} title @param {GraphNode[]} nodes */
 function nodeList(title, nodes) {
   if (nodes.length === 0) return null;
-  return h("div", {}, h("h3", {}, title), h("ul", { class: "plain" }, nodes.slice(0, MOST_RESULTS).map((node) => h("li", {}, nodeButton(node)))));
+  return h(
+    "div",
+    {},
+    h("h3", {}, title),
+    h("ul", { class: "plain" }, nodes.slice(0, MOST_RESULTS).map((node) => h("li", {}, nodeButton(node)))),
+  );
 }
 
 /**
@@ -32,13 +48,28 @@ export function nodeDetails(graph, nodes, id) {
   const node = nodes.get(id);
   if (!node) return h("p", { class: "note" }, "The graph has no such node.");
   const known = (/** @type {string[]} */ ids) => [...new Set(ids)].flatMap((one) => nodes.get(one) ?? []);
-  const plain = /** @type {[string, unknown][]} */ ([["id", node.id], ["region", `${node.graph_id}${node.region_kind ? ` (${node.region_kind})` : ""}`], ["op_kind", node.op_kind],
-    ["target", node.target], ["dtype", node.dtype], ["shape", node.shape], ["source", node.source_file ? `${node.source_file}:${node.source_line ?? "?"}` : node.source_line]]);
+  const plain = /** @type {[string, unknown][]} */ ([
+    ["id", node.id],
+    ["region", `${node.graph_id}${node.region_kind ? ` (${node.region_kind})` : ""}`],
+    ["op_kind", node.op_kind],
+    ["target", node.target],
+    ["dtype", node.dtype],
+    ["shape", node.shape],
+    ["source", node.source_file ? `${node.source_file}:${node.source_line ?? "?"}` : node.source_line],
+  ]);
   const all = [...plain.filter(([, value]) => value !== null && value !== undefined), ...Object.entries(node.features)];
-  return h("div", { class: "node-details" }, h("h3", {}, h("bdi", {}, short(titleOf(node), 60))),
-    facts(all.map(([name, value]) => [short(name, 60), text(typeof value === "string" ? value : JSON.stringify(value), { length: 200, code: true })])),
+  return h(
+    "div",
+    { class: "node-details" },
+    h("h3", {}, h("bdi", {}, short(titleOf(node), 60))),
+    facts(
+      all.map((
+        [name, value],
+      ) => [short(name, 60), text(typeof value === "string" ? value : JSON.stringify(value), { length: 200, code: true })]),
+    ),
     nodeList("Inputs", known(graph.edges.filter((edge) => edge.target === id).map((edge) => edge.source))),
-    nodeList("Uses", known(graph.edges.filter((edge) => edge.source === id).map((edge) => edge.target))));
+    nodeList("Uses", known(graph.edges.filter((edge) => edge.source === id).map((edge) => edge.target))),
+  );
 }
 
 /**
@@ -48,7 +79,11 @@ export function nodeDetails(graph, nodes, id) {
  */
 export function found(graph, words) {
   const wanted = words.toLowerCase();
-  return wanted === "" ? [] : graph.nodes.filter((node) => [node.id, node.target, node.op_kind, node.dtype, node.shape].some((part) => part?.toLowerCase().includes(wanted)));
+  return wanted === ""
+    ? []
+    : graph.nodes.filter((node) =>
+      [node.id, node.target, node.op_kind, node.dtype, node.shape].some((part) => part?.toLowerCase().includes(wanted))
+    );
 }
 
 /** @param {GraphNode[]} nodes */
@@ -82,12 +117,27 @@ export function sourceLines(graph, first, marked) {
   /** @type {Map<number, number>} */
   const uses = new Map();
   for (const { source_line } of graph.nodes) if (source_line !== null) uses.set(source_line, (uses.get(source_line) ?? 0) + 1);
-  return h("div", { class: "source", tabindex: 0, role: "group", "aria-label": "Source" }, graph.source.split("\n").slice(0, 5000).map((line, index) => {
-    const number = first + index;
-    const nodes = uses.get(number);
-    const label = nodes
-      ? h("button", { type: "button", class: "line-number link", title: `Mark the ${nodes} nodes of this line`, onclick: () => change({ line: number, node: null }), "data-focus": `line-${number}` }, number)
-      : h("span", { class: "line-number" }, number);
-    return h("div", { class: `source-line${marked.has(number) ? " marked" : ""}${nodes ? " used" : ""}` }, label, h("code", {}, visible(line)));
-  }));
+  return h(
+    "div",
+    { class: "source", tabindex: 0, role: "group", "aria-label": "Source" },
+    graph.source.split("\n").slice(0, 5000).map((line, index) => {
+      const number = first + index;
+      const nodes = uses.get(number);
+      const label = nodes
+        ? h("button", {
+          type: "button",
+          class: "line-number link",
+          title: `Mark the ${nodes} nodes of this line`,
+          onclick: () => change({ line: number, node: null }),
+          "data-focus": `line-${number}`,
+        }, number)
+        : h("span", { class: "line-number" }, number);
+      return h(
+        "div",
+        { class: `source-line${marked.has(number) ? " marked" : ""}${nodes ? " used" : ""}` },
+        label,
+        h("code", {}, visible(line)),
+      );
+    }),
+  );
 }

@@ -1,13 +1,19 @@
 // @ts-check
-// Draws a graph that is laid out, and moves and zooms it.
+// Draws a graph that is laid out.
 import { h, svg } from "../../core/dom.js";
 import { short } from "../../parts/text.js";
 import { titleOf, typeOf } from "./model.js";
+import { navigation } from "./navigation.js";
 
 /** @typedef {import("./layout_worker.js").Layout} Layout */
 /** @typedef {import("./layout_worker.js").Rectangle} Rectangle */
 
-const KINDS = /** @type {[RegExp, string][]} */ ([[/load|store|atomic|host_tensor|buffer/i, "memory"], [/reduc|sum|amax|amin|max|min|mean|dot|matmul|mm$/i, "reduce"], [/symnode|constant|get_/i, "scalar"], [/loop|for|if|while|region|control/i, "control"]]);
+const KINDS = /** @type {[RegExp, string][]} */ ([
+  [/load|store|atomic|host_tensor|buffer/i, "memory"],
+  [/reduc|sum|amax|amin|max|min|mean|dot|matmul|mm$/i, "reduce"],
+  [/symnode|constant|get_/i, "scalar"],
+  [/loop|for|if|while|region|control/i, "control"],
+]);
 
 /** @param {import("api").GraphNode} node @param {boolean} enters */
 function kindOf(node, enters) {
@@ -16,8 +22,6 @@ function kindOf(node, enters) {
   return KINDS.find(([pattern]) => pattern.test(name))?.[1] ?? "compute";
 }
 
-// Smallest scale at which texts are readable.
-const READABLE = 0.45;
 // A frame draws so many elements, so that a large graph does not block the page.
 const PER_FRAME = 150;
 
@@ -60,7 +64,9 @@ function through(points) {
   const last = points[points.length - 1];
   let path = `M${points[0].x},${points[0].y}`;
   for (let i = 1; i < points.length - 1; i++) {
-    const end = i === points.length - 2 ? last : { x: (points[i].x + points[i + 1].x) / 2, y: (points[i].y + points[i + 1].y) / 2 };
+    const end = i === points.length - 2
+      ? last
+      : { x: (points[i].x + points[i + 1].x) / 2, y: (points[i].y + points[i + 1].y) / 2 };
     path += `Q${points[i].x},${points[i].y} ${end.x},${end.y}`;
   }
   return points.length < 3 ? `${path}L${last.x},${last.y}` : path;
@@ -88,20 +94,29 @@ function nodeElement({ tree, folded, select, fold }, id, place) {
   const title = short(titleOf(node), 26);
   const sub = short(typeOf(node) || node.op_kind, 30);
   const middle = place.x + place.width / 2;
-  const group = svg("g", { class: `node ${kindOf(node, entered.length > 0)}`, "data-id": id, onclick: () => select(id) },
+  const group = svg(
+    "g",
+    { class: `node ${kindOf(node, entered.length > 0)}`, "data-id": id, onclick: () => select(id) },
     svg("title", {}, `${short(node.id, 100)}\n${short(node.target, 200)}`),
     svg("rect", { x: place.x, y: place.y, width: place.width, height: place.height, rx: 5 }),
     svg("text", { class: "node-title", x: middle, y: place.y + 17, "text-anchor": "middle" }, title),
-    svg("text", { class: "node-type", x: middle, y: place.y + 31, "text-anchor": "middle" }, sub));
+    svg("text", { class: "node-type", x: middle, y: place.y + 31, "text-anchor": "middle" }, sub),
+  );
   entered.forEach((region, index) => {
     if (!folded.has(region.graph_id)) return;
     const toggle = (/** @type {Event} */ event) => {
       event.stopPropagation();
       fold(region.graph_id);
     };
-    group.append(svg("g", { class: "fold", onclick: toggle }, svg("title", {}, `Unfold region ${region.graph_id} with ${region.nodes} nodes`),
-      svg("rect", { x: place.x + place.width - 18 - index * 18, y: place.y - 8, width: 16, height: 16, rx: 3 }),
-      svg("text", { x: place.x + place.width - 10 - index * 18, y: place.y + 4, "text-anchor": "middle" }, "+")));
+    group.append(
+      svg(
+        "g",
+        { class: "fold", onclick: toggle },
+        svg("title", {}, `Unfold region ${region.graph_id} with ${region.nodes} nodes`),
+        svg("rect", { x: place.x + place.width - 18 - index * 18, y: place.y - 8, width: 16, height: 16, rx: 3 }),
+        svg("text", { x: place.x + place.width - 10 - index * 18, y: place.y + 4, "text-anchor": "middle" }, "+"),
+      ),
+    );
   });
   return group;
 }
@@ -111,85 +126,19 @@ function regionElement({ tree, fold, folded }, id, place) {
   const region = tree.regions.get(id);
   const is_folded = folded.has(id);
   const label = `${short(region?.region_kind ?? "region", 40)} ${id}`;
-  return svg("g", { class: "region" },
+  return svg(
+    "g",
+    { class: "region" },
     svg("rect", { class: "region-box", x: place.x, y: place.y, width: place.width, height: place.height, rx: 7 }),
-    svg("g", { class: "fold", onclick: () => fold(id) }, svg("title", {}, `${is_folded ? "Unfold" : "Fold"} region ${id}`),
+    svg(
+      "g",
+      { class: "fold", onclick: () => fold(id) },
+      svg("title", {}, `${is_folded ? "Unfold" : "Fold"} region ${id}`),
       svg("rect", { x: place.x + 6, y: place.y + 5, width: 16, height: 16, rx: 3 }),
-      svg("text", { x: place.x + 14, y: place.y + 17, "text-anchor": "middle" }, is_folded ? "+" : "−")),
-    svg("text", { class: "region-title", x: place.x + 28, y: place.y + 17 }, label));
-}
-
-/**
- * Moves and zooms a drawing with the mouse and the keyboard.
- * @param {SVGElement} root
- * @param {SVGElement} scene
- * @param {{width: number, height: number}} size
- */
-function navigation(root, scene, size) {
-  const view = { x: 0, y: 0, scale: 1 };
-  const apply = () => {
-    scene.setAttribute("transform", `translate(${view.x} ${view.y}) scale(${view.scale})`);
-    root.classList.toggle("far", view.scale < READABLE / 2);
-  };
-  const box = () => root.getBoundingClientRect();
-  const zoom = (/** @type {number} */ factor, x = box().width / 2, y = box().height / 2) => {
-    const scale = Math.max(0.05, Math.min(4, view.scale * factor));
-    view.x = x - ((x - view.x) * scale) / view.scale;
-    view.y = y - ((y - view.y) * scale) / view.scale;
-    view.scale = scale;
-    apply();
-  };
-  const fit = () => {
-    const { width, height } = box();
-    view.scale = Math.max(0.05, Math.min(1, (width - 24) / size.width, (height - 24) / size.height));
-    view.x = (width - size.width * view.scale) / 2;
-    view.y = Math.max(12, (height - size.height * view.scale) / 2);
-    apply();
-  };
-  /** Shows all of a small graph, and the readable top of a large one. */
-  const begin = () => {
-    fit();
-    if (view.scale >= READABLE) return;
-    view.scale = READABLE;
-    view.x = (box().width - size.width * READABLE) / 2;
-    view.y = 12;
-    apply();
-  };
-  const show = (/** @type {Rectangle} */ place) => {
-    const { width, height } = box();
-    view.scale = Math.max(view.scale, 2 * READABLE);
-    view.x = width / 2 - (place.x + place.width / 2) * view.scale;
-    view.y = height / 2 - (place.y + Math.min(place.height, 40) / 2) * view.scale;
-    apply();
-  };
-  root.addEventListener("wheel", (event) => {
-    event.preventDefault();
-    zoom(Math.exp(-event.deltaY / 400), event.clientX - box().left, event.clientY - box().top);
-  }, { passive: false });
-  root.addEventListener("pointerdown", (down) => {
-    const from = { x: down.clientX - view.x, y: down.clientY - view.y };
-    const move = (/** @type {PointerEvent} */ event) => {
-      if (!root.hasPointerCapture(down.pointerId) && Math.hypot(event.clientX - down.clientX, event.clientY - down.clientY) > 4) root.setPointerCapture(down.pointerId);
-      view.x = event.clientX - from.x;
-      view.y = event.clientY - from.y;
-      apply();
-    };
-    root.addEventListener("pointermove", move);
-    root.addEventListener("pointerup", () => root.removeEventListener("pointermove", move), { once: true });
-  });
-  root.addEventListener("keydown", (event) => {
-    const steps = /** @type {{[key: string]: [number, number]}} */ ({ ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60] });
-    if (steps[event.key]) {
-      view.x += steps[event.key][0];
-      view.y += steps[event.key][1];
-      apply();
-    } else if (event.key === "+" || event.key === "=") zoom(1.25);
-    else if (event.key === "-") zoom(0.8);
-    else if (event.key === "0") fit();
-    else return;
-    event.preventDefault();
-  });
-  return { begin, fit, show, zoom };
+      svg("text", { x: place.x + 14, y: place.y + 17, "text-anchor": "middle" }, is_folded ? "+" : "−"),
+    ),
+    svg("text", { class: "region-title", x: place.x + 28, y: place.y + 17 }, label),
+  );
 }
 
 /**
@@ -203,27 +152,46 @@ export function drawing(options, signal) {
   const nodes = new Map();
   /** @type {{source: string, target: string, element: SVGElement}[]} */
   const lines = [];
-  const arrow = svg("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 6, markerHeight: 6, orient: "auto" }, svg("path", { class: "arrow", d: "M0,0L8,4L0,8z" }));
+  const arrow = svg("marker", {
+    id: "arrow",
+    viewBox: "0 0 8 8",
+    refX: 7,
+    refY: 4,
+    markerWidth: 6,
+    markerHeight: 6,
+    orient: "auto",
+  }, svg("path", { class: "arrow", d: "M0,0L8,4L0,8z" }));
   const box_layer = svg("g");
   const line_layer = svg("g");
   const scene = svg("g", {}, box_layer, line_layer);
-  const root = svg("svg", { class: "graph-drawing", tabindex: 0, role: "group", "aria-roledescription": "graph", "aria-label": options.label }, svg("defs", {}, arrow), scene);
+  const root = svg(
+    "svg",
+    { class: "graph-drawing", tabindex: 0, role: "group", "aria-roledescription": "graph", "aria-label": options.label },
+    svg("defs", {}, arrow),
+    scene,
+  );
   const moves = navigation(root, scene, layout);
-  const buttons = h("div", { class: "graph-buttons" },
+  const buttons = h(
+    "div",
+    { class: "graph-buttons" },
     h("button", { type: "button", title: "Zoom in", "aria-label": "Zoom in", onclick: () => moves.zoom(1.25) }, "+"),
     h("button", { type: "button", title: "Zoom out", "aria-label": "Zoom out", onclick: () => moves.zoom(0.8) }, "−"),
-    h("button", { type: "button", onclick: () => moves.fit() }, "Fit"));
+    h("button", { type: "button", onclick: () => moves.fit() }, "Fit"),
+  );
   /** @type {{selected: string | null, marked: Set<string>}} */
   let marks = { selected: null, marked: new Set() };
   const markNode = (/** @type {string} */ id, /** @type {SVGElement} */ element) => {
     element.classList.toggle("selected", id === marks.selected);
     element.classList.toggle("marked", marks.marked.has(id));
   };
-  const markLine = (/** @type {typeof lines[number]} */ { source, target, element }) => element.classList.toggle("near", source === marks.selected || target === marks.selected);
+  const markLine = (/** @type {typeof lines[number]} */ { source, target, element }) =>
+    element.classList.toggle("near", source === marks.selected || target === marks.selected);
 
   // Outer regions and nodes first: the inner ones lie above them.
-  const boxes = [...Object.entries(layout.regions).map(([id, place]) => ({ id, place, is_region: true })),
-    ...Object.entries(layout.nodes).map(([id, place]) => ({ id, place, is_region: false }))]
+  const boxes = [
+    ...Object.entries(layout.regions).map(([id, place]) => ({ id, place, is_region: true })),
+    ...Object.entries(layout.nodes).map(([id, place]) => ({ id, place, is_region: false })),
+  ]
     .sort((a, b) => b.place.width * b.place.height - a.place.width * a.place.height);
   const drawBox = (/** @type {typeof boxes[number]} */ { id, place, is_region }) => {
     const element = is_region ? regionElement(options, Number(id), place) : nodeElement(options, id, place);
@@ -232,12 +200,18 @@ export function drawing(options, signal) {
     nodes.set(id, element);
     markNode(id, element);
   };
-  const routes = new Map(layout.routes.filter((route) => route.points.length > 1).map((route) => [`${route.source}\0${route.target}`, route.points]));
+  const routes = new Map(
+    layout.routes.filter((route) => route.points.length > 1).map((route) => [`${route.source}\0${route.target}`, route.points]),
+  );
   const drawLine = (/** @type {typeof edges[number]} */ edge) => {
     const [from, to] = [layout.nodes[edge.source], layout.nodes[edge.target]];
     if (!from || !to) return;
     const route = routes.get(`${edge.source}\0${edge.target}`);
-    const element = svg("path", { class: `edge${edge.kind === "data" ? "" : " other"}`, d: route ? through(route) : curve(from, to), "marker-end": "url(#arrow)" });
+    const element = svg("path", {
+      class: `edge${edge.kind === "data" ? "" : " other"}`,
+      d: route ? through(route) : curve(from, to),
+      "marker-end": "url(#arrow)",
+    });
     line_layer.append(element);
     lines.push({ ...edge, element });
     markLine(lines[lines.length - 1]);

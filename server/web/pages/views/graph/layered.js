@@ -77,7 +77,9 @@ function ranksOf(down, up) {
  * @param {Size[]} nodes
  */
 function settle(row, around, x, nodes) {
-  const wanted = new Map(row.map((at) => [at, around[at].length ? around[at].reduce((sum, other) => sum + x[other], 0) / around[at].length : x[at]]));
+  const wanted = new Map(
+    row.map((at) => [at, around[at].length ? around[at].reduce((sum, other) => sum + x[other], 0) / around[at].length : x[at]]),
+  );
   row.sort((a, b) => (wanted.get(a) ?? 0) - (wanted.get(b) ?? 0));
   let right = -Infinity;
   let shift = 0;

@@ -8,7 +8,14 @@ import { layered } from "./layered.js";
 /** @typedef {{x: number, y: number, width: number, height: number}} Rectangle */
 /** @typedef {{x: number, y: number}} Point */
 /** @typedef {{source: string, target: string, points: Point[]}} Route a way around the nodes */
-/** @typedef {{nodes: {[id: string]: Rectangle}, regions: {[region: number]: Rectangle}, routes: Route[], width: number, height: number}} Layout */
+/**
+ * @typedef {object} Layout
+ * @property {{[id: string]: Rectangle}} nodes
+ * @property {{[region: number]: Rectangle}} regions
+ * @property {Route[]} routes
+ * @property {number} width
+ * @property {number} height
+ */
 
 // dagre takes half a second for about this many nodes, and grows faster than linearly.
 const DAGRE_NODES = 200;
@@ -27,12 +34,27 @@ function places(nodes, edges, small) {
   // dagre gets names of its own: an id of the dataset may be empty, or a name that dagre uses.
   const names = new Map(nodes.map(({ id }, index) => [id, `n${index}`]));
   const items = nodes.map(({ id, width, height }) => ({ v: names.get(id), width, height, x: 0, y: 0 }));
-  const unique = new Map(edges.filter(([from, to]) => from !== to).map(([from, to]) => [`${names.get(from)} ${names.get(to)}`, {
-    v: names.get(from), w: names.get(to), source: from, target: to, minlen: 1, weight: 1, width: 0, height: 0, labeloffset: 10, labelpos: "r", points: /** @type {Point[]} */ ([]),
-  }]));
+  const unique = new Map(
+    edges.filter(([from, to]) => from !== to).map(([from, to]) => [`${names.get(from)} ${names.get(to)}`, {
+      v: names.get(from),
+      w: names.get(to),
+      source: from,
+      target: to,
+      minlen: 1,
+      weight: 1,
+      width: 0,
+      height: 0,
+      labeloffset: 10,
+      labelpos: "r",
+      points: /** @type {Point[]} */ ([]),
+    }]),
+  );
   const lines = [...unique.values()];
   dagre(items, lines, { nodesep: 20, ranksep: 32 }, {});
-  return { found: items.map(({ x, y }, index) => ({ id: nodes[index].id, x, y })), routes: lines.map(({ source, target, points }) => ({ source, target, points })) };
+  return {
+    found: items.map(({ x, y }, index) => ({ id: nodes[index].id, x, y })),
+    routes: lines.map(({ source, target, points }) => ({ source, target, points })),
+  };
 }
 
 /**
@@ -58,11 +80,17 @@ function layGroup(group, layout, small) {
     height,
     place(x, y) {
       layout.regions[group.region] = { x, y, width, height };
-      const moved = (/** @type {Point} */ point) => ({ x: point.x + x + PADDING - left, y: point.y + y + PADDING + HEADER - top });
+      const moved = (/** @type {Point} */ point) => ({
+        x: point.x + x + PADDING - left,
+        y: point.y + y + PADDING + HEADER - top,
+      });
       for (const { source, target, points } of routes) layout.routes.push({ source, target, points: points.map(moved) });
       for (const { id, x: middle_x, y: middle_y } of found) {
         const box = /** @type {Box} */ (size.get(id));
-        inner.get(id)?.place(x + PADDING + middle_x - left - box.width / 2, y + PADDING + HEADER + middle_y - top - box.height / 2);
+        inner.get(id)?.place(
+          x + PADDING + middle_x - left - box.width / 2,
+          y + PADDING + HEADER + middle_y - top - box.height / 2,
+        );
       }
     },
   };

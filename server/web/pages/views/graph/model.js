@@ -5,7 +5,10 @@
 /** @typedef {import("api").GraphNode} GraphNode */
 /** @typedef {import("api").GraphRegion} GraphRegion */
 
-/** @typedef {{id: string, width: number, height: number, groups: Group[]}} Box a node with the regions that it enters, if they are unfolded */
+/**
+ * A node, with those regions that it enters and that are unfolded.
+ * @typedef {{id: string, width: number, height: number, groups: Group[]}} Box
+ */
 /** @typedef {{region: number, boxes: Box[], edges: [string, string][]}} Group the content of a region */
 
 const HEIGHT = 40;
@@ -24,7 +27,10 @@ export function typeOf(node) {
 
 /** @param {GraphNode} node */
 function widthOf(node) {
-  const letters = Math.max(Math.min(26, titleOf(node).length), Math.min(30, (typeOf(node) || node.op_kind || "").length * 0.85));
+  const letters = Math.max(
+    Math.min(26, titleOf(node).length),
+    Math.min(30, (typeOf(node) || node.op_kind || "").length * 0.85),
+  );
   return Math.round(Math.max(60, letters * LETTER + 20));
 }
 
@@ -37,14 +43,23 @@ export function regionTree(graph) {
   const nodes = new Map(graph.nodes.map((node) => [node.id, node]));
   const regions = new Map(graph.regions.map((region) => [region.graph_id, region]));
   for (const node of graph.nodes) {
-    if (!regions.has(node.graph_id)) regions.set(node.graph_id, { graph_id: node.graph_id, region_kind: node.region_kind, block_ids: null, nodes: 0, parent: null, entry_node: null });
+    if (!regions.has(node.graph_id)) {
+      regions.set(node.graph_id, {
+        graph_id: node.graph_id,
+        region_kind: node.region_kind,
+        block_ids: null,
+        nodes: 0,
+        parent: null,
+        entry_node: null,
+      });
+    }
   }
   /** @param {GraphRegion} region */
   const entryOf = (region) => (region.entry_node === null ? undefined : nodes.get(region.entry_node));
   /** @param {GraphRegion} region */
   const isNested = (region) => {
     const seen = new Set();
-    for (let at = region; ;) {
+    for (let at = region;;) {
       if (seen.has(at.graph_id)) return false;
       seen.add(at.graph_id);
       const entry = entryOf(at);
@@ -58,7 +73,10 @@ export function regionTree(graph) {
   const roots = [];
   for (const region of regions.values()) {
     if (!isNested(region)) roots.push(region);
-    else entered.set(/** @type {string} */ (region.entry_node), [...(entered.get(/** @type {string} */ (region.entry_node)) ?? []), region]);
+    else {entered.set(/** @type {string} */ (region.entry_node), [
+        ...(entered.get(/** @type {string} */ (region.entry_node)) ?? []),
+        region,
+      ]);}
   }
   return { nodes, regions, entered, roots };
 }
@@ -106,8 +124,9 @@ export function visiblePart(graph, tree, folded) {
     groups.set(region.graph_id, group);
     return group;
   };
-  const roots = tree.roots.filter((root) => members.has(root.graph_id)).map((root) => folded.has(root.graph_id) && tree.roots.length > 1
-    ? { region: root.graph_id, boxes: [], edges: [] } : groupOf(root, []));
+  const roots = tree.roots.filter((root) => members.has(root.graph_id)).map((root) =>
+    folded.has(root.graph_id) && tree.roots.length > 1 ? { region: root.graph_id, boxes: [], edges: [] } : groupOf(root, [])
+  );
 
   /** @type {Map<string, {source: string, target: string, kind: string | null}>} */
   const edges = new Map();
@@ -122,9 +141,13 @@ export function visiblePart(graph, tree, folded) {
     const around = from[depth] === to[depth];
     if (!around) {
       const region = tree.nodes.get(from[depth])?.graph_id;
-      if (region !== undefined && region === tree.nodes.get(to[depth])?.graph_id) groups.get(region)?.edges.push([from[depth], to[depth]]);
+      if (region !== undefined && region === tree.nodes.get(to[depth])?.graph_id) {
+        groups.get(region)?.edges.push([from[depth], to[depth]]);
+      }
     }
-    if (!(around && edge.edge_kind === "region")) edges.set(`${source}\0${target}\0${edge.edge_kind}`, { source, target, kind: edge.edge_kind });
+    if (!(around && edge.edge_kind === "region")) {
+      edges.set(`${source}\0${target}\0${edge.edge_kind}`, { source, target, kind: edge.edge_kind });
+    }
   }
   return { roots, edges: [...edges.values()], shown, count: paths.size };
 }

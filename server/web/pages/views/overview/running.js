@@ -11,7 +11,7 @@ import { when } from "../../parts/values.js";
 
 /** @type {import("../../parts/table.js").Column<RunningAttempt>[]} */
 const COLUMNS = [
-  { title: "Kernel", head: true, cell: (one) => link(runHref(one), one.kernel.label) },
+  { title: "Kernel", head: true, cell: (one) => link(runHref(one), one.kernel.label ?? `run ${one.run_id.slice(0, 8)}`) },
   { title: "Shapes", cell: (one) => text(one.shapes.label, { length: 40, code: true }) },
   { title: "Hardware", cell: (one) => text(one.hardware.label, { length: 32 }) },
   { title: "Tuner", narrow: true, cell: (one) => text(one.algorithm.label, { length: 32 }) },
@@ -19,7 +19,11 @@ const COLUMNS = [
   { title: "Configs", number: true, cell: (one) => count(one.configs) },
   { title: "Failed", number: true, cell: (one) => count(one.failed) },
   { title: "Best", number: true, cell: (one) => time(one.best_ms) },
-  { title: "Speed-up", number: true, cell: (one) => times(one.default_ms && one.best_ms ? one.default_ms / one.best_ms : null) },
+  {
+    title: "Speed-up",
+    number: true,
+    cell: (one) => times(one.default_ms && one.best_ms ? one.default_ms / one.best_ms : null),
+  },
   { title: "Search time", number: true, cell: (one) => duration(one.elapsed_s) },
   { title: "Newest row", cell: (one) => when(one.last_received_unix_ms) },
   { title: "Attempt", cell: (one) => shortId(one.attempt_id, "attempt id", attemptHref(one.attempt_id)) },
@@ -28,14 +32,22 @@ const COLUMNS = [
 export function runningPanel() {
   const state = h("span", { class: "badge live-off", role: "status" }, "connecting");
   const body = h("div", { class: "panel-body" });
-  const element = h("section", { class: "panel", "aria-label": "Running now" },
-    h("header", { class: "panel-head" }, h("h2", {}, "Running now"), state), body);
+  const element = h(
+    "section",
+    { class: "panel", "aria-label": "Running now" },
+    h("header", { class: "panel-head" }, h("h2", {}, "Running now"), state),
+    body,
+  );
   return {
     element,
     /** @param {RunningAttempt[]} attempts */
     show(attempts) {
-      if (attempts.length === 0) replace(body, h("p", { class: "note" }, "No attempt runs at the moment. Attempts appear here while a tuner sends its rows."));
-      else replace(body, table({ label: "Running attempts", rows: attempts, columns: COLUMNS }));
+      if (attempts.length === 0) {
+        replace(
+          body,
+          h("p", { class: "note" }, "No attempt runs at the moment. Attempts appear here while a tuner sends its rows."),
+        );
+      } else replace(body, table({ label: "Running attempts", rows: attempts, columns: COLUMNS }));
     },
     /** @param {boolean} is_connected */
     connected(is_connected) {

@@ -20,8 +20,13 @@ function pick(row) {
     else chosen.delete(row.attempt_id);
     change({ attempt: [...chosen] });
   };
-  return h("input", { type: "checkbox", checked: query().getAll("attempt").includes(row.attempt_id), onchange: toggle,
-    "aria-label": `only attempt ${row.attempt_id.slice(0, 8)}`, "data-focus": `pick-${row.attempt_id}` });
+  return h("input", {
+    type: "checkbox",
+    checked: query().getAll("attempt").includes(row.attempt_id),
+    onchange: toggle,
+    "aria-label": `only attempt ${row.attempt_id.slice(0, 8)}`,
+    "data-focus": `pick-${row.attempt_id}`,
+  });
 }
 
 /** @param {AttemptRow} row */
@@ -63,9 +68,17 @@ export function attemptPanel(page) {
       if (run.attempt_list.length === 0) return empty("No attempts", "They may have been pruned.");
       const chosen = query.getAll("attempt");
       const compare = chosen.length >= 2 && chosen.length <= 8
-        ? h("a", { class: "button", href: href("/compare", { item: chosen.map((id) => `attempt:${id}`) }) }, `Compare ${chosen.length} picked`)
+        ? h(
+          "a",
+          { class: "button", href: href("/compare", { item: chosen.map((id) => `attempt:${id}`) }) },
+          `Compare ${chosen.length} picked`,
+        )
         : h("span", { class: "note" }, "Pick two to eight attempts to compare them.");
-      return [table({ label: "Attempts", rows: run.attempt_list, columns: COLUMNS }), h("div", { class: "table-foot" }, compare), leftOut(run.attempts_left_out, "attempts")];
+      return [
+        table({ label: "Attempts", rows: run.attempt_list, columns: COLUMNS }),
+        h("div", { class: "table-foot" }, compare),
+        leftOut(run.attempts_left_out, "attempts"),
+      ];
     },
   });
 }

@@ -21,7 +21,11 @@ export function bestPanel(page) {
       return [
         codeBlock(best.decorator ?? best.text ?? best.json ?? best.config_id, "config"),
         run.repro ? [h("h3", {}, "Run it again"), codeBlock(run.repro, "command")] : [],
-        h("p", {}, h("a", { href: configHref(runOf(page, query), best.config_id) }, "All measurements and the code of this config")),
+        h(
+          "p",
+          {},
+          h("a", { href: configHref(runOf(page, query), best.config_id) }, "All measurements and the code of this config"),
+        ),
       ].flat();
     },
   });

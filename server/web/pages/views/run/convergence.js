@@ -33,7 +33,10 @@ function seriesOf(curve, index, in_seconds, scale) {
     best.push(best[best.length - 1]);
   }
   const name = short(curve.label || curve.attempt_id.slice(0, 8), 40);
-  const notes = xs.map((x, at) => [name, `${scale.text(best[at])} ${scale.unit}`, in_seconds ? `after ${duration(x)}` : `after ${count(x)} configs`]);
+  const notes = xs.map((
+    x,
+    at,
+  ) => [name, `${scale.text(best[at])} ${scale.unit}`, in_seconds ? `after ${duration(x)}` : `after ${count(x)} configs`]);
   const color = index < COLORS ? `--series-${index + 1}` : "--series-rest";
   return { name, kind: "steps", color, width: index < COLORS ? 2 : 1, xs, ys: best.map((ms) => ms * scale.scale), notes };
 }
@@ -84,11 +87,20 @@ export function convergencePanel(page) {
         bands: data.noise ? [{ from: best, to: best * (1 + data.noise), color: "--band" }] : [],
         series: drawn,
       });
-      const controls = h("div", { class: "controls" },
-        choice("Against", "x", [{ label: "configs", filter: "configs" }, { label: "seconds", filter: "seconds" }], { any: null, initial: "configs" }),
-        toggle("linear scale", "linear"));
-      return [controls, figure(chart, tableOf({ ...data, series }, scale), series.length > 1 && series.length <= COLORS ? legend(drawn) : null),
-        leftOut(data.attempts_left_out, "attempts")];
+      const controls = h(
+        "div",
+        { class: "controls" },
+        choice("Against", "x", [{ label: "configs", filter: "configs" }, { label: "seconds", filter: "seconds" }], {
+          any: null,
+          initial: "configs",
+        }),
+        toggle("linear scale", "linear"),
+      );
+      return [
+        controls,
+        figure(chart, tableOf({ ...data, series }, scale), series.length > 1 && series.length <= COLORS ? legend(drawn) : null),
+        leftOut(data.attempts_left_out, "attempts"),
+      ];
     },
   });
 }

@@ -20,7 +20,9 @@ const HELP = "Share of the variance of log(time) that one knob alone explains, a
 /** @param {Knob} knob */
 function bestValue(knob) {
   let best = null;
-  for (const value of knob.values) if (value.best_ms !== null && (best === null || value.best_ms < (best.best_ms ?? Infinity))) best = value;
+  for (const value of knob.values) {
+    if (value.best_ms !== null && (best === null || value.best_ms < (best.best_ms ?? Infinity))) best = value;
+  }
   return best;
 }
 
@@ -40,13 +42,27 @@ function otherwise(knob) {
 function effectTable(data, brief) {
   /** @type {import("../../parts/table.js").Column<Knob>[]} */
   const columns = [
-    { title: "Knob", head: true, cell: (knob) => h("a", { href: here({ tab: "knobs", knob: knob.name }) }, h("bdi", { class: "code" }, short(knob.name, 40))) },
+    {
+      title: "Knob",
+      head: true,
+      cell: (knob) =>
+        h("a", { href: here({ tab: "knobs", knob: knob.name }) }, h("bdi", { class: "code" }, short(knob.name, 40))),
+    },
     { title: "Explains", cell: (knob) => bar(knob.effect, percent(knob.effect)) },
     { title: "Best value", cell: (knob) => text(bestValue(knob)?.text ?? null, { length: 30, code: true }) },
-    { title: "Best with another value", number: true, cell: (knob) => otherwise(knob), note: "fastest config with another value of the knob, relative to the fastest" },
+    {
+      title: "Best with another value",
+      number: true,
+      cell: (knob) => otherwise(knob),
+      note: "fastest config with another value of the knob, relative to the fastest",
+    },
     { title: "Values", number: true, cell: (knob) => count(knob.values.length + knob.values_left_out) },
   ];
-  return table({ label: "Effect of each knob", rows: brief ? data.knobs.slice(0, 5) : data.knobs, columns: brief ? columns.slice(0, 4) : columns });
+  return table({
+    label: "Effect of each knob",
+    rows: brief ? data.knobs.slice(0, 5) : data.knobs,
+    columns: brief ? columns.slice(0, 4) : columns,
+  });
 }
 
 /**
@@ -58,21 +74,46 @@ function valueTable(data, query) {
   const knob = data.knobs.find((one) => one.name === query.get("knob")) ?? data.knobs[0];
   const scale = timeScale(knob.values.map((value) => value.best_ms));
   const slowest = Math.max(...knob.values.map((value) => value.median_ms ?? 0));
-  return [h("h3", {}, "Values of ", h("bdi", { class: "code" }, short(knob.name, 60))), table({ label: "Values of the knob", rows: knob.values, columns: [
-    { title: "Value", head: true, cell: (value) => text(value.text, { length: 60, code: true }) },
-    { title: `Median (${scale.unit})`, cell: (value) => bar(value.median_ms === null ? null : value.median_ms / slowest, scale.text(value.median_ms)) },
-    { title: `Best (${scale.unit})`, number: true, cell: (value) => scale.text(value.best_ms) },
-    { title: "Configs", number: true, cell: (value) => count(value.configs) },
-    { title: "Failed", number: true, cell: (value) => count(value.failed) },
-  ] }), leftOut(knob.values_left_out, "values")];
+  return [
+    h("h3", {}, "Values of ", h("bdi", { class: "code" }, short(knob.name, 60))),
+    table({
+      label: "Values of the knob",
+      rows: knob.values,
+      columns: [
+        { title: "Value", head: true, cell: (value) => text(value.text, { length: 60, code: true }) },
+        {
+          title: `Median (${scale.unit})`,
+          cell: (value) => bar(value.median_ms === null ? null : value.median_ms / slowest, scale.text(value.median_ms)),
+        },
+        {
+          title: `Best (${scale.unit})`,
+          number: true,
+          cell: (value) => scale.text(value.best_ms),
+        },
+        { title: "Configs", number: true, cell: (value) => count(value.configs) },
+        { title: "Failed", number: true, cell: (value) => count(value.failed) },
+      ],
+    }),
+    leftOut(knob.values_left_out, "values"),
+  ];
 }
 
 /** @param {Knobs} data */
 function constants(data) {
   if (data.constant.length === 0) return null;
-  return h("details", {}, h("summary", {}, `${counted(data.constant.length, "knob")} with the same value in all configs`),
-    table({ label: "Constant knobs", rows: data.constant, columns: [
-      { title: "Knob", head: true, cell: (knob) => text(knob.name, { code: true }) }, { title: "Value", cell: (knob) => text(knob.text, { code: true }) }] }));
+  return h(
+    "details",
+    {},
+    h("summary", {}, `${counted(data.constant.length, "knob")} with the same value in all configs`),
+    table({
+      label: "Constant knobs",
+      rows: data.constant,
+      columns: [
+        { title: "Knob", head: true, cell: (knob) => text(knob.name, { code: true }) },
+        { title: "Value", cell: (knob) => text(knob.text, { code: true }) },
+      ],
+    }),
+  );
 }
 
 /**
@@ -88,10 +129,23 @@ export function effectsPanel(page, brief) {
     shows: ["knob"],
     request: (query) => runPart(page, "knobs", query),
     draw: (/** @type {Knobs} */ data, query) => {
-      if (data.knobs.length === 0) return [empty("No knob varies", "All measured configs have the same arguments, or none has a time."), constants(data)];
+      if (data.knobs.length === 0) {
+        return [empty("No knob varies", "All measured configs have the same arguments, or none has a time."), constants(data)];
+      }
       const note = `From ${count(data.configs)} measured configs${data.sampled ? ", a sample" : ""}.`;
-      if (brief) return [effectTable(data, true), h("p", { class: "note" }, note, " ", h("a", { href: here({ tab: "knobs" }) }, "All knobs"))];
-      return [effectTable(data, false), leftOut(data.knobs_left_out, "knobs"), h("p", { class: "note" }, note), ...valueTable(data, query), constants(data)];
+      if (brief) {
+        return [
+          effectTable(data, true),
+          h("p", { class: "note" }, note, " ", h("a", { href: here({ tab: "knobs" }) }, "All knobs")),
+        ];
+      }
+      return [
+        effectTable(data, false),
+        leftOut(data.knobs_left_out, "knobs"),
+        h("p", { class: "note" }, note),
+        ...valueTable(data, query),
+        constants(data),
+      ];
     },
   });
 }
@@ -103,11 +157,15 @@ export function effectsPanel(page, brief) {
  */
 function matrixOf(data, kind) {
   const names = data.knobs.map((knob) => knob.name).filter((name) => data.pairs.some(({ a, b }) => a === name || b === name));
-  const values = new Map(data.pairs.flatMap((pair) => [[`${pair.a}\0${pair.b}`, pair[kind]], [`${pair.b}\0${pair.a}`, pair[kind]]]));
+  const values = new Map(
+    data.pairs.flatMap((pair) => [[`${pair.a}\0${pair.b}`, pair[kind]], [`${pair.b}\0${pair.a}`, pair[kind]]]),
+  );
   const single = new Map(data.knobs.map((knob) => [knob.name, knob.effect]));
   return {
     names,
-    cells: names.map((a) => names.map((b) => (a === b ? (kind === "effect" ? single.get(a) ?? null : null) : values.get(`${a}\0${b}`) ?? null))),
+    cells: names.map((a) =>
+      names.map((b) => (a === b ? (kind === "effect" ? single.get(a) ?? null : null) : values.get(`${a}\0${b}`) ?? null))
+    ),
   };
 }
 
@@ -115,15 +173,31 @@ function matrixOf(data, kind) {
 export function pairsPanel(page) {
   return panel(page, {
     title: "Pairs of knobs",
-    help: "Effect: variance that both together explain. Interaction: the part of it that their sum does not explain; such knobs must be tuned together.",
+    help: "Effect: variance that both explain together. Interaction: beyond their sum; tune such knobs together.",
     shows: ["pairs"],
     request: (query) => runPart(page, "knobs", query),
     draw: (/** @type {Knobs} */ data, query) => {
       if (data.pairs.length === 0) return empty("No pairs to compare", "Two knobs with more than one value are needed.");
       const kind = query.get("pairs") === "interaction" ? "interaction" : "effect";
       const { names, cells } = matrixOf(data, kind);
-      return [h("div", { class: "controls" }, choice("Show", "pairs", [{ label: "effect", filter: "effect" }, { label: "interaction", filter: "interaction" }], { any: null, initial: "effect" })),
-        heatMap({ label: `${kind} of pairs of knobs`, rows: names, columns: names, cell: (row, column) => cells[row][column], text: (value) => percent(value, 0), max: 1 })];
+      return [
+        h(
+          "div",
+          { class: "controls" },
+          choice("Show", "pairs", [{ label: "effect", filter: "effect" }, { label: "interaction", filter: "interaction" }], {
+            any: null,
+            initial: "effect",
+          }),
+        ),
+        heatMap({
+          label: `${kind} of pairs of knobs`,
+          rows: names,
+          columns: names,
+          cell: (row, column) => cells[row][column],
+          text: (value) => percent(value, 0),
+          max: 1,
+        }),
+      ];
     },
   });
 }

@@ -27,13 +27,33 @@ export function statusesPanel(page) {
       if (data.statuses.length === 0) return empty("No measurements yet", "They appear here while the tuner sends its rows.");
       const total = data.statuses.reduce((sum, one) => sum + one.rows, 0);
       return [
-        table({ label: "Statuses", rows: data.statuses, columns: [
-          { title: "Status", head: true, cell: (one) => h("a", { href: here({ tab: "rows", status: one.status, failure: null, "rows.cursor": null }) }, h("bdi", {}, short(one.status, 40))) },
-          { title: "Share", cell: (one) => bar(one.rows / total, percent(one.rows / total), KINDS[one.status] ?? "plain") },
-          { title: "Measurements", number: true, cell: (one) => count(one.rows) },
-          { title: "Configs", number: true, cell: (one) => count(one.configs) },
-        ] }),
-        data.unfinished ? h("p", { class: "banner" }, `${counted(data.unfinished, "config")} started and did not end: the job hung or was killed.`) : null];
+        table({
+          label: "Statuses",
+          rows: data.statuses,
+          columns: [
+            {
+              title: "Status",
+              head: true,
+              cell: (one) =>
+                h(
+                  "a",
+                  { href: here({ tab: "rows", status: one.status, failure: null, "rows.cursor": null }) },
+                  h("bdi", {}, short(one.status, 40)),
+                ),
+            },
+            { title: "Share", cell: (one) => bar(one.rows / total, percent(one.rows / total), KINDS[one.status] ?? "plain") },
+            { title: "Measurements", number: true, cell: (one) => count(one.rows) },
+            { title: "Configs", number: true, cell: (one) => count(one.configs) },
+          ],
+        }),
+        data.unfinished
+          ? h(
+            "p",
+            { class: "banner" },
+            `${counted(data.unfinished, "config")} started and did not end: the job hung or was killed.`,
+          )
+          : null,
+      ];
     },
   });
 }
@@ -41,11 +61,19 @@ export function statusesPanel(page) {
 /** @param {FailureGroup["knobs"]} knobs */
 function typical(knobs) {
   if (knobs.length === 0) return h("p", { class: "note" }, "No value of a knob is typical of these configs.");
-  return table({ label: "Typical values", rows: knobs, columns: [
-    { title: "Typical of them", head: true, cell: (knob) => h("span", { class: "code" }, text(knob.name, { length: 40 }), " = ", text(knob.text, { length: 40 })) },
-    { title: "Share of these", cell: (knob) => bar(knob.share, percent(knob.share, 0), "bad") },
-    { title: "Share of all", cell: (knob) => bar(knob.share_of_all, percent(knob.share_of_all, 0)) },
-  ] });
+  return table({
+    label: "Typical values",
+    rows: knobs,
+    columns: [
+      {
+        title: "Typical of them",
+        head: true,
+        cell: (knob) => h("span", { class: "code" }, text(knob.name, { length: 40 }), " = ", text(knob.text, { length: 40 })),
+      },
+      { title: "Share of these", cell: (knob) => bar(knob.share, percent(knob.share, 0), "bad") },
+      { title: "Share of all", cell: (knob) => bar(knob.share_of_all, percent(knob.share_of_all, 0)) },
+    ],
+  });
 }
 
 /**
@@ -54,31 +82,52 @@ function typical(knobs) {
  * @param {boolean} open
  */
 function groupElement(group, run, open) {
-  const place = [group.status, group.phase, group.error_class, group.code].filter((part, index, all) => part && all.indexOf(part) === index);
-  return h("details", { class: "failure", open },
-    h("summary", {}, h("span", { class: "failure-count" }, counted(group.configs, "config")),
-      h("span", { class: "failure-title" }, h("bdi", {}, short(group.message ?? place.join(" · "), 160)))),
+  const place = [group.status, group.phase, group.error_class, group.code].filter((part, index, all) =>
+    part && all.indexOf(part) === index
+  );
+  return h(
+    "details",
+    { class: "failure", open },
+    h(
+      "summary",
+      {},
+      h("span", { class: "failure-count" }, counted(group.configs, "config")),
+      h("span", { class: "failure-title" }, h("bdi", {}, short(group.message ?? place.join(" · "), 160))),
+    ),
     h("p", { class: "tags" }, place.map((part) => h("span", { class: "badge" }, h("bdi", {}, short(part, 40))))),
     typical(group.knobs),
     group.example.message ? h("h3", {}, "One of the messages") : null,
     group.example.message ? codeBlock(group.example.message, "message") : null,
-    h("p", {}, h("a", { href: here({ tab: "rows", failure: group.group, status: null, "rows.cursor": null }) }, `All ${counted(group.rows, "measurement")}`), " · ",
-      h("a", { href: configHref(run, group.example.config_id) }, "Config of this message")));
+    h(
+      "p",
+      {},
+      h(
+        "a",
+        { href: here({ tab: "rows", failure: group.group, status: null, "rows.cursor": null }) },
+        `All ${counted(group.rows, "measurement")}`,
+      ),
+      " · ",
+      h("a", { href: configHref(run, group.example.config_id) }, "Config of this message"),
+    ),
+  );
 }
 
 /** @param {import("../../core/page.js").Page} page */
 export function failuresPanel(page) {
   return panel(page, {
     title: "Reasons of failures",
-    help: "Failures with the same phase, class and message, without the numbers that differ; and the values of knobs that are more frequent among them.",
+    help: "Failures with the same phase, class and message, except for numbers; and the knobs that are typical of them.",
     csv: true,
     request: (query) => runPart(page, "statuses", query),
     draw: (/** @type {Statuses} */ data, query) => {
       if (data.failures.length === 0) return empty("No config failed", "Every measured config has a time.");
       const run = runOf(page, query);
       const configs = data.failures.reduce((sum, group) => sum + group.configs, 0);
-      return [h("p", {}, `${counted(configs, "failed config")} in ${counted(data.failures.length, "group")}, the largest first.`),
-        data.failures.map((group, index) => groupElement(group, run, index < 2)), leftOut(data.failures_left_out, "groups")].flat();
+      return [
+        h("p", {}, `${counted(configs, "failed config")} in ${counted(data.failures.length, "group")}, the largest first.`),
+        data.failures.map((group, index) => groupElement(group, run, index < 2)),
+        leftOut(data.failures_left_out, "groups"),
+      ].flat();
     },
   });
 }

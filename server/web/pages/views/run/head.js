@@ -5,7 +5,7 @@ import { count, duration, percent, time, times } from "../../core/format.js";
 import { change, href } from "../../core/url.js";
 import { kernelHref, senderOf } from "../../parts/links.js";
 import { panel } from "../../parts/panel.js";
-import { link, shortId, short, text } from "../../parts/text.js";
+import { link, short, shortId, text } from "../../parts/text.js";
 import { facts, stateBadge, tiles, when } from "../../parts/values.js";
 
 /** @typedef {import("api").Run} Run */
@@ -34,16 +34,35 @@ function numbers(run) {
     ["Speed-up", times(run.speedup), `over ${time(run.default_ms)}, the first config of the search`],
     ["Noise floor", percent(run.noise), "interquartile range of the best config's samples"],
     ["Spread", percent(run.spread), "range of the best times of the attempts"],
-    ["After the last improvement", waste ? percent(waste.share, 0) : "–", waste ? `${duration(waste.seconds)} of the search changed nothing` : "no times of rows"],
-    ["Failed configs", h("a", { href: href(location.pathname, { ...senderOf(new URLSearchParams(location.search)), tab: "failures" }) }, count(run.failed)),
-      configs ? `${percent(run.failed / configs, 0)} of ${count(configs)}` : ""],
+    [
+      "After the last improvement",
+      waste ? percent(waste.share, 0) : "–",
+      waste ? `${duration(waste.seconds)} of the search changed nothing` : "no times of rows",
+    ],
+    [
+      "Failed configs",
+      h(
+        "a",
+        { href: href(location.pathname, { ...senderOf(new URLSearchParams(location.search)), tab: "failures" }) },
+        count(run.failed),
+      ),
+      configs ? `${percent(run.failed / configs, 0)} of ${count(configs)}` : "",
+    ],
   ]);
 }
 
 /** @param {Run} run */
 function identity(run) {
-  const graphs = run.graphs.map((kind) => h("a", { href: href(`/run/${run.run_id}/graph`, { ...senderOf(new URLSearchParams(location.search)), kind }) }, short(kind, 20)));
-  const source = run.version ? h("a", { href: href("/kernel/source", { kernel: run.kernel.filter, version: run.version }) }, run.version.slice(0, 8)) : "–";
+  const graphs = run.graphs.map((kind) =>
+    h(
+      "a",
+      { href: href(`/run/${run.run_id}/graph`, { ...senderOf(new URLSearchParams(location.search)), kind }) },
+      short(kind, 20),
+    )
+  );
+  const source = run.version
+    ? h("a", { href: href("/kernel/source", { kernel: run.kernel.filter, version: run.version }) }, run.version.slice(0, 8))
+    : "–";
   return facts([
     ["Kernel", link(kernelHref(run.kernel), run.kernel.label)],
     ["Shapes", text(run.shapes.label, { code: true })],
@@ -64,8 +83,12 @@ function identity(run) {
 function attemptFilter(query) {
   const chosen = query.getAll("attempt");
   if (chosen.length === 0) return null;
-  return h("p", { class: "banner" }, `The tabs below show ${chosen.length === 1 ? "one attempt" : `${chosen.length} attempts`} only. `,
-    h("button", { type: "button", class: "link", onclick: () => change({ attempt: null }) }, "Show all attempts"));
+  return h(
+    "p",
+    { class: "banner" },
+    `The tabs below show ${chosen.length === 1 ? "one attempt" : `${chosen.length} attempts`} only. `,
+    h("button", { type: "button", class: "link", onclick: () => change({ attempt: null }) }, "Show all attempts"),
+  );
 }
 
 /** @param {import("../../core/page.js").Page} page */
@@ -79,6 +102,9 @@ export function headPanel(page) {
     loaded: (/** @type {Run} */ run) => page.title(`${short(run.kernel.label, 40)} ${short(run.shapes.label, 40)}`),
     draw: (run, query) => [
       h("h1", {}, h("bdi", {}, short(run.kernel.label, 80)), " ", h("small", {}, h("bdi", {}, short(run.shapes.label, 80)))),
-      numbers(run), identity(run), attemptFilter(query)],
+      numbers(run),
+      identity(run),
+      attemptFilter(query),
+    ],
   });
 }

@@ -10,7 +10,10 @@ import { senderOf } from "../../parts/links.js";
  */
 export function runPart(page, part, query, more = {}) {
   const attempt = query.getAll("attempt");
-  return { path: `/runs/${page.path[0]}/${part}`, values: { ...senderOf(query), ...(attempt.length ? { attempt } : {}), ...more } };
+  return {
+    path: `/runs/${page.path[0]}/${part}`,
+    values: { ...senderOf(query), ...(attempt.length ? { attempt } : {}), ...more },
+  };
 }
 
 /**

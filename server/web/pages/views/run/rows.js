@@ -22,7 +22,15 @@ function columnsOf(run) {
     { title: "After", number: true, cell: (row) => duration(row.timestamp_s), note: "since the beginning of the search" },
     { title: "Generation", number: true, narrow: true, cell: (row) => count(row.generation) },
     { title: "Config", head: true, cell: (row) => shortId(row.config_id, "config id", configHref(run, row.config_id)) },
-    { title: "Status", cell: (row) => h("span", { class: `badge ${row.status === "ok" ? "state-complete" : row.status === "error" || row.status === "timeout" ? "state-abandoned" : ""}` }, text(row.status, { length: 30 })) },
+    {
+      title: "Status",
+      cell: (row) =>
+        h("span", {
+          class: `badge ${
+            row.status === "ok" ? "state-complete" : row.status === "error" || row.status === "timeout" ? "state-abandoned" : ""
+          }`,
+        }, text(row.status, { length: 30 })),
+    },
     { title: "Time", sort: "perf", number: true, cell: (row) => time(row.perf_ms) },
     { title: "Compile time", sort: "compile", number: true, cell: (row) => duration(row.compile_time_s) },
     { title: "Stage", narrow: true, cell: (row) => text(row.stage, { length: 20 }) },
@@ -37,17 +45,40 @@ export function rowsPanel(page) {
   return panel(page, {
     title: "Measurements",
     csv: true,
-    request: (query) => runPart(page, "rows", query, {
-      ...Object.fromEntries(FILTERS.map((name) => [name, query.get(name)])),
-      sort: query.get("rows.sort") ?? "seq", limit: LIMIT, cursor: cursorOf(query, "rows."),
-    }),
+    request: (query) =>
+      runPart(page, "rows", query, {
+        ...Object.fromEntries(FILTERS.map((name) => [name, query.get(name)])),
+        sort: query.get("rows.sort") ?? "seq",
+        limit: LIMIT,
+        cursor: cursorOf(query, "rows."),
+      }),
     draw: (/** @type {import("api").RowList} */ data, query) => {
-      const statuses = ["ok", "error", "timeout", "started", "deduplicated", "peer_compilation_fail"].map((status) => ({ label: status, filter: status }));
-      const controls = h("div", { class: "controls" }, choice("Status", "status", statuses, { resets: ["rows.cursor", "failure"] }), clearLink(FILTERS));
+      const statuses = ["ok", "error", "timeout", "started", "deduplicated", "peer_compilation_fail"].map((status) => ({
+        label: status,
+        filter: status,
+      }));
+      const controls = h(
+        "div",
+        { class: "controls" },
+        choice("Status", "status", statuses, { resets: ["rows.cursor", "failure"] }),
+        clearLink(FILTERS),
+      );
       if (data.items.length === 0) return [controls, empty("No measurement matches", "Clear the filters to see all.")];
-      return [controls,
-        table({ label: "Measurements", rows: data.items, columns: columnsOf(runOf(page, query)), sort: query.get("rows.sort") ?? "seq", prefix: "rows." }),
-        h("div", { class: "table-foot" }, pager({ shown: data.items.length, limit: LIMIT, next: data.next_cursor, noun: "measurements", prefix: "rows." }))];
+      return [
+        controls,
+        table({
+          label: "Measurements",
+          rows: data.items,
+          columns: columnsOf(runOf(page, query)),
+          sort: query.get("rows.sort") ?? "seq",
+          prefix: "rows.",
+        }),
+        h(
+          "div",
+          { class: "table-foot" },
+          pager({ shown: data.items.length, limit: LIMIT, next: data.next_cursor, noun: "measurements", prefix: "rows." }),
+        ),
+      ];
     },
   });
 }

@@ -37,8 +37,18 @@ function pointsOf(data, knob, numeric) {
     const compile = points.compile_ms[index];
     if (ms === null || (knob === null ? compile === null : value === null)) return;
     const one = knob === null ? null : data.knobs[knob].values[/** @type {number} */ (value)];
-    const x = knob === null ? /** @type {number} */ (compile) / 1000 : numeric ? /** @type {number} */ (one?.number) : /** @type {number} */ (value) + jitter(index);
-    found.push({ config_id, x, x_text: one ? short(one.text, 40) : duration(/** @type {number} */ (compile) / 1000), ms, best: found.length === 0 });
+    const x = knob === null
+      ? /** @type {number} */ (compile) / 1000
+      : numeric
+      ? /** @type {number} */ (one?.number)
+      : /** @type {number} */ (value) + jitter(index);
+    found.push({
+      config_id,
+      x,
+      x_text: one ? short(one.text, 40) : duration(/** @type {number} */ (compile) / 1000),
+      ms,
+      best: found.length === 0,
+    });
   });
   return found;
 }
@@ -59,7 +69,9 @@ function seriesOf(points, look, x_name, scale, run) {
     xs: sorted.map((point) => point.x),
     ys: sorted.map((point) => point.ms * scale.scale),
     hrefs: sorted.map((point) => configHref(run, point.config_id)),
-    notes: sorted.map((point) => [`${scale.text(point.ms)} ${scale.unit}`, `${x_name}: ${point.x_text}`, `config ${point.config_id.slice(0, 8)}`]),
+    notes: sorted.map((
+      point,
+    ) => [`${scale.text(point.ms)} ${scale.unit}`, `${x_name}: ${point.x_text}`, `config ${point.config_id.slice(0, 8)}`]),
   };
 }
 
@@ -86,8 +98,12 @@ function draw(data, query, run) {
   const points = pointsOf(data, index, numeric);
   const choices = data.knobs.map((one) => ({ label: one.name, filter: one.name }));
   if (has_compile) choices.push({ label: COMPILE, filter: COMPILE });
-  const controls = h("div", { class: "controls" },
-    choice("Knob", "knob", choices, { any: null, initial: knob?.name ?? COMPILE, resets: [] }), toggle("linear scale", "linear"));
+  const controls = h(
+    "div",
+    { class: "controls" },
+    choice("Knob", "knob", choices, { any: null, initial: knob?.name ?? COMPILE, resets: [] }),
+    toggle("linear scale", "linear"),
+  );
   if (points.length === 0) return [controls, empty("No config to draw", "No config with a time has a value here.")];
   const scale = timeScale(points.map((point) => point.ms));
   const x_name = knob ? short(knob.name, 40) : COMPILE;
@@ -97,17 +113,30 @@ function draw(data, query, run) {
     height: 340,
     x: axisOf(knob, numeric),
     y: { label: `time (${scale.unit})`, log: query.get("linear") !== "1" },
-    series: looks.map((look, number) => seriesOf(points.filter((point) => point.best === (number === 1)), look, x_name, scale, run)),
+    series: looks.map((look, number) =>
+      seriesOf(points.filter((point) => point.best === (number === 1)), look, x_name, scale, run)
+    ),
   });
-  const note = data.sampled ? `The fastest tenth and a sample of the rest, of ${count(data.total)} configs. ` : `${count(points.length)} of ${count(data.total)} configs have a time and a value. `;
-  return [controls, figure(chart, {
-    label: "Configs", rows: points.slice(0, 500),
-    columns: [
-      { title: "Config", head: true, cell: (point) => shortId(point.config_id, "config id", configHref(run, point.config_id)) },
-      { title: x_name, cell: (point) => point.x_text },
-      { title: `Time (${scale.unit})`, number: true, cell: (point) => scale.text(point.ms) },
-    ],
-  }, legend(looks)), h("p", { class: "note" }, note, "A click opens the config. Drag to zoom, double-click to reset.")];
+  const note = data.sampled
+    ? `The fastest tenth and a sample of the rest, of ${count(data.total)} configs. `
+    : `${count(points.length)} of ${count(data.total)} configs have a time and a value. `;
+  return [
+    controls,
+    figure(chart, {
+      label: "Configs",
+      rows: points.slice(0, 500),
+      columns: [
+        {
+          title: "Config",
+          head: true,
+          cell: (point) => shortId(point.config_id, "config id", configHref(run, point.config_id)),
+        },
+        { title: x_name, cell: (point) => point.x_text },
+        { title: `Time (${scale.unit})`, number: true, cell: (point) => scale.text(point.ms) },
+      ],
+    }, legend(looks)),
+    h("p", { class: "note" }, note, "A click opens the config. Drag to zoom, double-click to reset."),
+  ];
 }
 
 /** @param {import("../../core/page.js").Page} page */
