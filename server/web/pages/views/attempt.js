@@ -1,5 +1,6 @@
 // @ts-check
 // One attempt: where it ran, its counters, and the events of its search.
+import { exact } from "../charts/axes.js";
 import { h } from "../core/dom.js";
 import { count, duration, percent, time, times } from "../core/format.js";
 import { runHref } from "../parts/links.js";
@@ -15,7 +16,7 @@ const LIMIT = 100;
 
 /** @param {unknown} value */
 function valueText(value) {
-  return typeof value === "number" ? count(value) : typeof value === "string" ? value : JSON.stringify(value);
+  return typeof value === "number" ? exact(value) : typeof value === "string" ? value : JSON.stringify(value);
 }
 
 /**
@@ -55,7 +56,7 @@ function draw(data) {
       ["Seed", data.seed === null ? "–" : String(data.seed)],
       ["Origin", text(data.origin.label)],
       ["Sender", text(data.sender)],
-      ["Format", text(data.dialect)],
+      ["Format", data.dialect === "" ? "sent live" : text(data.dialect)],
       ["Best", `${time(data.best_ms)} (${times(data.speedup)})`],
       ["Configs", `${count(data.configs)}, ${count(data.failed)} failed`],
       ["Search time", duration(data.duration_s)],
