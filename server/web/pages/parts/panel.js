@@ -5,7 +5,7 @@ import { h, replace } from "../core/dom.js";
 import { throttled } from "../core/live.js";
 import { part, query } from "../core/url.js";
 import { exportMenu } from "./export_menu.js";
-import { failed, loading } from "./states.js";
+import { failed, loading, stale } from "./states.js";
 
 /** @typedef {import("../core/api.js").Request} Request */
 /** @typedef {import("../core/dom.js").Children} Children */
@@ -47,7 +47,7 @@ export function panel(page, options) {
     ),
     body,
   );
-  /** @type {{data: D} | null} */
+  /** @type {{data: D, url: string} | null} */
   let shown = null;
   let requested = "";
   let drawn = "";
@@ -76,14 +76,19 @@ export function panel(page, options) {
     try {
       const data = await get(request, signal);
       if (signal.aborted || page.signal.aborted) return;
-      shown = { data };
+      shown = { data, url: requested };
       menu.show(request, options.csv ?? false, options.name ?? options.title, data);
       options.loaded?.(data);
       draw();
     } catch (error) {
       if (signal.aborted || page.signal.aborted) return;
-      shown = null;
-      replace(body, failed(error, load));
+      if (shown && shown.url === requested) {
+        body.querySelector(".stale")?.remove();
+        body.prepend(stale(error, load));
+      } else {
+        shown = null;
+        replace(body, failed(error, load));
+      }
     }
     element.removeAttribute("aria-busy");
   };

@@ -22,6 +22,17 @@ export function empty(title, ...next) {
   return h("div", { class: "state empty" }, h("p", { class: "state-title" }, title), h("p", {}, ...next));
 }
 
+/**
+ * Returns a note above data that could not be loaded again.
+ * @param {unknown} error
+ * @param {() => void} retry
+ */
+export function stale(error, retry) {
+  const message = visible((error instanceof Error ? error.message : String(error)).slice(0, 300));
+  const again = h("button", { type: "button", class: "link", onclick: retry }, "Try again");
+  return h("p", { class: "banner stale", role: "status" }, "Not up to date: ", h("bdi", {}, message), ". ", again);
+}
+
 /** @param {number} status */
 function advice(status) {
   if (status === 0) return "Check that telemetry-web runs and that this machine reaches it. The page keeps its state.";

@@ -6,6 +6,9 @@ import { here, query } from "../core/url.js";
 
 /** @typedef {import("../core/dom.js").Children} Children */
 
+// Pages before the current one whose cursors stand in the URL.
+const KEPT = 8;
+
 /**
  * @template R
  * @typedef {object} Column
@@ -42,7 +45,7 @@ function head(column, sort, prefix) {
   const attributes = { scope: "col", class: classes(column), title: column.note, "aria-sort": direction };
   if (!key) return h("th", attributes, column.title);
   const next = direction === "ascending" ? `-${key}` : direction === "descending" ? key : column.down ? `-${key}` : key;
-  const target = here({ [`${prefix}sort`]: next, [`${prefix}cursor`]: null, [`${prefix}page`]: null });
+  const target = here({ [`${prefix}sort`]: next, [`${prefix}cursor`]: null });
   return h("th", attributes, h("a", { href: target, class: "sort", "data-focus": `${prefix}sort-${key}` }, column.title));
 }
 
@@ -77,28 +80,33 @@ export function table({ label, columns, rows, sort, prefix = "", rowClass }) {
 }
 
 /**
- * Returns links to the first, previous and next page. The cursors of the pages before stand in the URL.
+ * Returns links to the first, previous and next page. The cursors of the newest pages stand in the URL, and the number of those
+ * before them: an address must not grow with each page.
  * @param {{shown: number, limit: number, total?: number | null, next: string | null, noun: string, prefix?: string}} options
  */
 export function pager({ shown, limit, total, next, noun, prefix = "" }) {
   const values = query();
   const cursors = values.getAll(`${prefix}cursor`);
-  const first = cursors.length * limit + (shown ? 1 : 0);
-  const last = cursors.length * limit + shown;
+  const skipped = cursors.length ? Number(values.get(`${prefix}skip`) ?? 0) || 0 : 0;
+  const before = (skipped + cursors.length) * limit;
+  const first = before + (shown ? 1 : 0);
+  const last = before + shown;
   const range = shown === 0
     ? `no ${noun}`
     : `${count(first)}–${count(last)}${total === null || total === undefined ? "" : ` of ${count(total)}`} ${noun}`;
   /** @param {string} label @param {string[] | null} to */
-  const step = (label, to) =>
-    to === null
-      ? h("span", { class: "page-link off", "aria-disabled": "true" }, label)
-      : h("a", { class: "page-link", href: here({ [`${prefix}cursor`]: to }), "data-focus": `${prefix}${label}` }, label);
+  const step = (label, to) => {
+    if (to === null) return h("span", { class: "page-link off", "aria-disabled": "true" }, label);
+    const skip = to.length === 0 ? 0 : skipped + Math.max(0, to.length - KEPT);
+    const target = here({ [`${prefix}cursor`]: to.slice(-KEPT), [`${prefix}skip`]: skip || null });
+    return h("a", { class: "page-link", href: target, "data-focus": `${prefix}${label}` }, label);
+  };
   return h(
     "nav",
     { class: "pager", "aria-label": `Pages of ${noun}` },
     h("span", {}, range),
     step("First", cursors.length ? [] : null),
-    step("Previous", cursors.length ? cursors.slice(0, -1) : null),
+    step("Previous", cursors.length > (skipped ? 1 : 0) ? cursors.slice(0, -1) : null),
     step("Next", next === null ? null : [...cursors, next]),
   );
 }

@@ -21,6 +21,15 @@ export function visible(text) {
 }
 
 /**
+ * Returns the beginning of a text; a pair of surrogates stays together.
+ * @param {string} text
+ * @param {number} length
+ */
+function beginning(text, length) {
+  return text.slice(0, length).replace(/[\ud800-\udbff]$/, "");
+}
+
+/**
  * Returns the beginning of a text as plain text, for titles, options and charts.
  * @param {string | null | undefined} text
  * @param {number} [length]
@@ -28,8 +37,8 @@ export function visible(text) {
 export function short(text, length = 60) {
   if (text === null || text === undefined) return UNKNOWN;
   if (text === "") return "(empty)";
-  const characters = visible(text.slice(0, length * 2)).replace(/\s+/g, " ");
-  return characters.length > length || text.length > length * 2 ? `${characters.slice(0, length - 1)}…` : characters;
+  const characters = visible(beginning(text, length * 2)).replace(/\s+/g, " ");
+  return characters.length > length || text.length > length * 2 ? `${beginning(characters, length - 1)}…` : characters;
 }
 
 /**
@@ -51,7 +60,7 @@ export function text(text, { length = CUT, code = false } = {}) {
     { type: "button", class: "link", onclick: () => element.replaceChildren(visible(text)) },
     "show all",
   );
-  element.append(visible(text.slice(0, length)), "… ", more);
+  element.append(visible(beginning(text, length)), "… ", more);
   return element;
 }
 
