@@ -1,6 +1,7 @@
 // @ts-check
 // Shows texts of the dataset, all of which are hostile: isolated from the direction of their surroundings, without
 // invisible characters, and cut where they are long.
+import { copyText } from "../core/clipboard.js";
 import { announce, h } from "../core/dom.js";
 import { UNKNOWN } from "../core/format.js";
 
@@ -81,7 +82,12 @@ export function link(href, label, length = 60) {
  */
 export function copyButton(text, what) {
   const copy = async () => {
-    await navigator.clipboard.writeText(text);
+    try {
+      await copyText(text);
+    } catch {
+      announce(`${what} could not be copied; select the text instead`);
+      return;
+    }
     announce(`${what} copied`);
     button.classList.add("done");
     setTimeout(() => button.classList.remove("done"), 1500);

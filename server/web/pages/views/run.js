@@ -9,6 +9,7 @@ import { attemptPanel } from "./run/attempts.js";
 import { configsPanel } from "./run/scatter.js";
 import { bestPanel } from "./run/best.js";
 import { convergencePanel } from "./run/convergence.js";
+import { differencePanel } from "./run/difference.js";
 import { effectsPanel, pairsPanel } from "./run/effects.js";
 import { failuresPanel, statusesPanel } from "./run/failures.js";
 import { finalsPanel } from "./run/finals.js";
@@ -21,7 +22,19 @@ import { rowsPanel } from "./run/rows.js";
 
 /** @type {[string, string, (page: Page) => Panel[]][]} */
 const TABS = [
-  ["summary", "Summary", (page) => [convergencePanel(page), bestPanel(page), effectsPanel(page, true), statusesPanel(page)]],
+  [
+    "summary",
+    "Summary",
+    (
+      page,
+    ) => [
+      convergencePanel(page),
+      bestPanel(page),
+      differencePanel(page),
+      effectsPanel(page, true),
+      statusesPanel(page, "half"),
+    ],
+  ],
   ["knobs", "Knobs", (page) => [effectsPanel(page, false), configsPanel(page), parallelPanel(page), pairsPanel(page)]],
   ["failures", "Failures", (page) => [failuresPanel(page), statusesPanel(page)]],
   ["finals", "Finals", (page) => [finalsPanel(page)]],

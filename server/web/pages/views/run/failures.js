@@ -17,10 +17,14 @@ import { runOf, runPart } from "./request.js";
 /** @type {{[status: string]: string}} */
 const KINDS = { ok: "good", error: "bad", timeout: "bad", peer_compilation_fail: "bad" };
 
-/** @param {import("../../core/page.js").Page} page */
-export function statusesPanel(page) {
+/**
+ * @param {import("../../core/page.js").Page} page
+ * @param {string} [kind] of the section
+ */
+export function statusesPanel(page, kind) {
   return panel(page, {
     title: "Statuses",
+    kind,
     csv: true,
     request: (query) => runPart(page, "statuses", query),
     draw: (/** @type {Statuses} */ data) => {
