@@ -151,15 +151,16 @@ std::map<std::string, uint64_t> GroupForwarder::bytes_read() const {
 }
 
 GroupForwarder::Rotation GroupForwarder::rotation() const {
-  bool has_successor = false;
-  bool all_renamed = true;
+  if (!reading_->is_renamed()) return Rotation::kNone;
+  size_t successors = 0;
+  size_t not_renamed = 0;
   for (const GrowingFile* file : reading_->files()) {
     std::error_code ignored;
     if (file->offset() == 0 || !std::filesystem::exists(file->path(), ignored)) continue;
-    (file->is_renamed() ? has_successor : all_renamed) = file->is_renamed();
+    ++(file->is_renamed() ? successors : not_renamed);
   }
-  if (!has_successor) return Rotation::kNone;
-  return all_renamed ? Rotation::kComplete : Rotation::kInPart;
+  if (successors == 0) return Rotation::kNone;
+  return not_renamed == 0 ? Rotation::kComplete : Rotation::kInPart;
 }
 
 std::string GroupForwarder::refusal() const {

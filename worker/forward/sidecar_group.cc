@@ -22,12 +22,14 @@ SidecarGroup::SidecarGroup(SidecarFiles files, std::string origin, IdentityFlags
 
 void SidecarGroup::AddGeneration() {
   generations_.push_back(std::make_unique<GroupForwarder>(files_, origin_, identity_, sink_));
-  in_part_since_ = kNever;
 }
 
 bool SidecarGroup::IsRotated() {
   const GroupForwarder::Rotation rotation = generations_.back()->rotation();
-  if (rotation != GroupForwarder::Rotation::kInPart) return rotation == GroupForwarder::Rotation::kComplete;
+  if (rotation != GroupForwarder::Rotation::kInPart) {
+    in_part_since_ = kNever;
+    return rotation == GroupForwarder::Rotation::kComplete;
+  }
   if (in_part_since_ == kNever) in_part_since_ = SteadyNow();
   return ElapsedSince(in_part_since_) >= kRotationTime;
 }

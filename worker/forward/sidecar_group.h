@@ -12,8 +12,9 @@
 
 namespace telemetry::worker::forward {
 
-// All files that have or had the names of one base path. After a log rotation, which renames the files, they are read
-// on for as long as their writers may append to them, and the new files are read beside them. Not thread-safe.
+// All files that have or had the names of one base path. After a log rotation, which renames the files within their
+// folder, they are read on, and the new files are read beside them. Before a fourth set of files is read, the oldest
+// one is treated as complete. A forwarder that starts later does not find renamed files. Not thread-safe.
 class SidecarGroup {
  public:
   // Parameters as those of GroupForwarder.

@@ -2,6 +2,7 @@
 // One entry of the cache, with its value.
 import { h } from "../core/dom.js";
 import { attemptHref, runHref } from "../parts/links.js";
+import { crumbs } from "../parts/crumbs.js";
 import { panel } from "../parts/panel.js";
 import { storedBytes } from "../parts/stored_bytes.js";
 import { shortId, text } from "../parts/text.js";
@@ -33,7 +34,7 @@ export function mount(page) {
     ],
   });
   page.root.append(
-    h("p", { class: "crumbs" }, h("a", { href: "/cache" }, "Cache")),
+    crumbs([["/cache", "Cache"]]),
     h("h1", {}, `Cache entry ${number}`),
     entry.element,
   );

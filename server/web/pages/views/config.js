@@ -2,8 +2,8 @@
 // One config of a run: its text, measurements, samples and generated code.
 import { h } from "../core/dom.js";
 import { bytes, count, duration, percent, significant, time } from "../core/format.js";
-import { href } from "../core/url.js";
 import { attemptHref, runHref, senderOf } from "../parts/links.js";
+import { crumbs } from "../parts/crumbs.js";
 import { panel } from "../parts/panel.js";
 import { empty } from "../parts/states.js";
 import { table } from "../parts/table.js";
@@ -91,19 +91,10 @@ export function mount(page) {
   });
   const run = { run_id, ...senderOf(new URLSearchParams(location.search)) };
   page.root.append(
-    h(
-      "p",
-      { class: "crumbs" },
-      h("a", { href: "/runs" }, "Runs"),
-      " › ",
-      h("a", { href: runHref(run) }, `run ${run_id.slice(0, 8)}`),
-      " › ",
-      h(
-        "a",
-        { href: href(`/run/${run_id}`, { ...senderOf(new URLSearchParams(location.search)), tab: "rows", config_id }) },
-        "measurements",
-      ),
-    ),
+    crumbs([["/runs", "Runs"], [runHref(run), `run ${run_id.slice(0, 8)}`], [
+      runHref(run, { tab: "rows", config_id }),
+      "measurements",
+    ]]),
     h("h1", {}, "Config ", h("span", { class: "code" }, config_id)),
     config.element,
   );

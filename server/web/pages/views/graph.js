@@ -5,6 +5,7 @@ import { count, counted } from "../core/format.js";
 import { change, query } from "../core/url.js";
 import { choice, clearLink, search } from "../parts/filters.js";
 import { runHref, senderOf } from "../parts/links.js";
+import { crumbs } from "../parts/crumbs.js";
 import { panel } from "../parts/panel.js";
 import { empty, loading } from "../parts/states.js";
 import { short } from "../parts/text.js";
@@ -196,13 +197,7 @@ export function mount(page) {
   });
   const run = { run_id, ...senderOf(query()) };
   page.root.append(
-    h(
-      "p",
-      { class: "crumbs" },
-      h("a", { href: "/runs" }, "Runs"),
-      " › ",
-      h("a", { href: runHref(run) }, `run ${run_id.slice(0, 8)}`),
-    ),
+    crumbs([["/runs", "Runs"], [runHref(run), `run ${run_id.slice(0, 8)}`]]),
     h("h1", {}, "IR graph"),
     list.element,
     graph.element,

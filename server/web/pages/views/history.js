@@ -7,6 +7,7 @@ import { padded } from "../charts/axes.js";
 import { figure } from "../charts/figure.js";
 import { legend, plot } from "../charts/plot.js";
 import { attemptHref, runHref } from "../parts/links.js";
+import { crumbs } from "../parts/crumbs.js";
 import { panel } from "../parts/panel.js";
 import { empty } from "../parts/states.js";
 import { stepTable } from "../parts/steps.js";
@@ -103,13 +104,7 @@ export function mount(page) {
     draw,
   });
   page.root.append(
-    h(
-      "p",
-      { class: "crumbs" },
-      h("a", { href: "/kernels" }, "Kernels"),
-      " › ",
-      h("a", { href: href("/kernel", { kernel: values.get("kernel") }) }, h("bdi", {}, short(values.get("kernel"), 60))),
-    ),
+    crumbs([["/kernels", "Kernels"], [href("/kernel", { kernel: values.get("kernel") }), values.get("kernel")]]),
     h("h1", {}, "History"),
     facts([["Shapes", text(values.get("shapes"), { code: true })], ["Dtypes", text(values.get("dtypes"), { code: true })], [
       "Hardware",

@@ -5,6 +5,7 @@ import { bytes, count, time, times } from "../core/format.js";
 import { href, query } from "../core/url.js";
 import { choice } from "../parts/filters.js";
 import { historyHref, runHref } from "../parts/links.js";
+import { crumbs } from "../parts/crumbs.js";
 import { panel } from "../parts/panel.js";
 import { empty } from "../parts/states.js";
 import { table } from "../parts/table.js";
@@ -165,13 +166,7 @@ export function mount(page) {
       ],
   });
   page.root.append(
-    h(
-      "p",
-      { class: "crumbs" },
-      h("a", { href: "/kernels" }, "Kernels"),
-      " › ",
-      h("a", { href: href("/runs", { kernel: query().get("kernel") }) }, "runs of this kernel"),
-    ),
+    crumbs([["/kernels", "Kernels"], [href("/runs", { kernel: query().get("kernel") }), "runs of this kernel"]]),
     h("h1", {}, name),
     kernel.element,
   );

@@ -2,6 +2,7 @@
 // One refused record.
 import { h } from "../core/dom.js";
 import { count } from "../core/format.js";
+import { crumbs } from "../parts/crumbs.js";
 import { panel } from "../parts/panel.js";
 import { storedBytes } from "../parts/stored_bytes.js";
 import { shortId, text } from "../parts/text.js";
@@ -30,7 +31,7 @@ export function mount(page) {
     ],
   });
   page.root.append(
-    h("p", { class: "crumbs" }, h("a", { href: "/rejects" }, "Rejects")),
+    crumbs([["/rejects", "Rejects"]]),
     h("h1", {}, `Reject ${number}`),
     record.element,
   );

@@ -5,8 +5,9 @@ import { diffLines } from "../core/diff.js";
 import { h } from "../core/dom.js";
 import { count } from "../core/format.js";
 import { href, query } from "../core/url.js";
+import { crumbs } from "../parts/crumbs.js";
 import { panel } from "../parts/panel.js";
-import { codeBlock, copyButton, short, visible } from "../parts/text.js";
+import { codeBlock, copyButton, visible } from "../parts/text.js";
 
 /** @typedef {import("api").Source} Source */
 
@@ -96,13 +97,7 @@ export function mount(page) {
     },
   });
   page.root.append(
-    h(
-      "p",
-      { class: "crumbs" },
-      h("a", { href: "/kernels" }, "Kernels"),
-      " › ",
-      h("a", { href: href("/kernel", { kernel: values.get("kernel") }) }, h("bdi", {}, short(values.get("kernel"), 60))),
-    ),
+    crumbs([["/kernels", "Kernels"], [href("/kernel", { kernel: values.get("kernel") }), values.get("kernel")]]),
     h("h1", {}, "Source ", h("span", { class: "code" }, (values.get("version") ?? "").slice(0, 8))),
     source.element,
   );
