@@ -26,8 +26,12 @@ constexpr int kPatienceMs = 60'000;
 
 class Client {
  public:
+  // A client that has its descriptor, but is not connected.
+  Client() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {}
   // `host`: the last byte of the client's address 127.0.0.x.
-  explicit Client(int port, uint32_t host = 1) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  explicit Client(int port, uint32_t host = 1) : Client() { Connect(port, host); }
+
+  void Connect(int port, uint32_t host = 1) {
     sockaddr_in from = {.sin_family = AF_INET};
     from.sin_addr.s_addr = htonl(0x7f000000 + host);
     sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(static_cast<uint16_t>(port))};
@@ -223,17 +227,13 @@ TEST_F(AcceptorTest, GoesOnAfterItHadNoDescriptor) {
   Start({});
   const Client before(acceptor_->port());
   ASSERT_TRUE(before.Send("x") && AwaitTaken(1));
-  std::vector<Client> clients;
+  // The clients have their descriptors before those of the acceptor are used up.
+  std::vector<Client> clients(8);
   {
-    // The clients have their descriptors before those of the acceptor are used up.
-    std::vector<Socket> held;
-    for (int i = 0; i < 8; ++i) held.emplace_back(dup(STDERR_FILENO));
     const NoMoreFiles no_more;
-    for (Socket& socket : held) {
-      socket.Close();
-      clients.emplace_back(acceptor_->port());
-      // A client that takes the free descriptor leaves none for the acceptor.
-      ASSERT_TRUE(clients.back().connected() && clients.back().AwaitEnd());
+    for (Client& client : clients) {
+      client.Connect(acceptor_->port());
+      ASSERT_TRUE(client.connected() && client.AwaitEnd());
     }
     EXPECT_TRUE(AwaitCount(&Acceptor::Counts::dropped, 8)) << "the connections are dropped immediately";
   }
