@@ -81,6 +81,32 @@ absl::StatusOr<std::optional<Cursor>> ParseCursor(const Call& call) {
   return cursor;
 }
 
+void WriteJson(const record::Json& json, JsonWriter& out) {
+  using Kind = record::Json::Kind;
+  switch (json.kind) {
+    case Kind::kNull:
+      return out.Value(nullptr);
+    case Kind::kTrue:
+    case Kind::kFalse:
+      return out.Value(json.kind == Kind::kTrue);
+    case Kind::kNumber:
+      return json.text.find_first_of("NI") == std::string::npos ? out.Raw(json.text) : out.Value(nullptr);
+    case Kind::kString:
+      return out.Value(json::Whole{json.text});
+    case Kind::kArray:
+      out.BeginArray();
+      for (const record::Json& item : json.items) WriteJson(item, out);
+      return out.EndArray();
+    case Kind::kObject:
+      out.BeginObject();
+      for (const auto& [key, value] : json.members) {
+        out.Key(json::CleanText(key, json::kListTextBytes));
+        WriteJson(value, out);
+      }
+      return out.EndObject();
+  }
+}
+
 std::string Quoted(std::string_view text) {
   std::string quoted = "'";
   for (const char c : text) quoted.append(c == '\'' ? 2 : 1, c);

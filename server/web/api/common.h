@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "proto/record/json.h"
 #include "server/storage/sql/statement.h"
 #include "server/web/api/call.h"
 #include "server/web/json/json_writer.h"
@@ -40,6 +41,9 @@ struct Cursor {
 std::string FormatCursor(const Cursor& cursor);
 // Parses the parameter `cursor`. nullopt: the parameter is absent. INVALID_ARGUMENT: it is not a cursor.
 absl::StatusOr<std::optional<Cursor>> ParseCursor(const Call& call);
+
+// Writes a JSON value of the dataset, with its texts cleaned. Numbers that JSON lacks become null.
+void WriteJson(const record::Json& json, json::JsonWriter& out);
 
 // Returns a text as a string literal of SQL.
 std::string Quoted(std::string_view text);

@@ -19,7 +19,8 @@ class Parameters {
   explicit Parameters(const http::Target& target) : target_(target) {}
 
   // Returns an error if there is a parameter with another name, or one of these twice, except `repeated`.
-  absl::Status Allow(std::initializer_list<std::string_view> names, std::string_view repeated = "") const;
+  absl::Status Allow(std::initializer_list<std::string_view> names,
+                     std::initializer_list<std::string_view> repeated = {}) const;
 
   bool Has(std::string_view name) const { return target_.Find(name).has_value(); }
   // Return the value; nullopt: the parameter is absent.
