@@ -11,11 +11,6 @@
 namespace telemetry::access {
 namespace {
 
-struct FreeContext {
-  void operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
-};
-using ContextPtr = std::unique_ptr<SSL_CTX, FreeContext>;
-
 bool Load(SSL_CTX* context, const TlsFiles& files) {
   return SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1 &&
          SSL_CTX_use_certificate_chain_file(context, files.cert.c_str()) == 1 &&
@@ -32,12 +27,19 @@ int Bounded(size_t size) { return static_cast<int>(std::min<size_t>(size, INT_MA
 
 }  // namespace
 
-absl::StatusOr<TlsConnection> TlsConnection::Begin(const TlsFiles& files, int fd) {
+absl::StatusOr<SslContext> MakeSslContext(const TlsFiles& files) {
   RETURN_IF_ERROR(CheckTlsFiles(files).status());
-  const ContextPtr context(SSL_CTX_new(TLS_server_method()));
+  SslContext context(SSL_CTX_new(TLS_server_method()), &SSL_CTX_free);
   const bool is_loaded = context != nullptr && Load(context.get(), files) && LoadClientAuthority(context.get(), files);
+  ERR_clear_error();
+  if (!is_loaded) return absl::InvalidArgumentError("OpenSSL rejects the TLS files");
+  return context;
+}
+
+absl::StatusOr<TlsConnection> TlsConnection::Begin(const TlsFiles& files, int fd) {
+  ASSIGN_OR_RETURN(const SslContext context, MakeSslContext(files));
   // The SSL object keeps a reference to the context.
-  TlsConnection connection(is_loaded ? SSL_new(context.get()) : nullptr);
+  TlsConnection connection(SSL_new(context.get()));
   ERR_clear_error();
   if (connection.ssl_ == nullptr || SSL_set_fd(connection.ssl_.get(), fd) != 1) {
     return absl::InvalidArgumentError("OpenSSL rejects the TLS files");

@@ -17,6 +17,12 @@ struct IoStep {
   size_t bytes = 0;  // for kDone: the number of bytes read or written
 };
 
+// A server's certificate, private key and authorities, as OpenSSL holds them.
+using SslContext = std::shared_ptr<SSL_CTX>;
+
+// Reads the files. INVALID_ARGUMENT: see MakeServerCredentials.
+absl::StatusOr<SslContext> MakeSslContext(const TlsFiles& files);
+
 // The server side of a TLS connection over a non-blocking socket, for servers other than gRPC. The first reads perform
 // the handshake. Does not own the socket. Not thread-safe.
 class TlsConnection {

@@ -73,7 +73,8 @@ absl::StatusOr<SqliteDatabase> SqliteDatabase::Open(const std::string& path, con
   flags |= options.read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   sqlite3* handle = nullptr;
   const std::string uri = FileUri(path, options.immutable ? "?immutable=1" : "");
-  const int code = sqlite3_open_v2(uri.c_str(), &handle, flags, ChecksumVfsOver(options.vfs).c_str());
+  const std::string vfs = options.checksums ? ChecksumVfsOver(options.vfs) : options.vfs;
+  const int code = sqlite3_open_v2(uri.c_str(), &handle, flags, vfs.empty() ? nullptr : vfs.c_str());
   SqliteDatabase database(handle);
   if (code != SQLITE_OK) {
     absl::Status status = handle == nullptr ? SqliteStatus(code) : SqliteStatus(handle, code);
@@ -81,7 +82,7 @@ absl::StatusOr<SqliteDatabase> SqliteDatabase::Open(const std::string& path, con
   }
   sqlite3_busy_timeout(handle, static_cast<int>(absl::ToInt64Milliseconds(options.busy_timeout)));
   // Applies to a database that is created here, and to one that VACUUM rewrites.
-  int trailer_bytes = kPageTrailerBytes;
+  int trailer_bytes = options.checksums ? kPageTrailerBytes : 0;
   sqlite3_file_control(handle, "main", SQLITE_FCNTL_RESERVE_BYTES, &trailer_bytes);
   if (options.read_only) {
     // Only the writer's connection may ever checkpoint (DESIGN.md, SQLite).

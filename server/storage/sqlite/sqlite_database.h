@@ -13,7 +13,7 @@ struct sqlite3;
 
 namespace telemetry::storage::sqlite {
 
-// A SQLite connection over ChecksumVfsOver().
+// A SQLite connection, over ChecksumVfsOver() unless its options say otherwise.
 class SqliteDatabase : public sql::Database {
  public:
   struct Options {
@@ -23,6 +23,8 @@ class SqliteDatabase : public sql::Database {
     bool immutable = false;
     // SQLite's VFS below the checksums; empty: the default VFS.
     std::string vfs;
+    // Adds and verifies checksums. Without them the file is one that is not a dataset.
+    bool checksums = true;
     // The maximum time that a call waits for a lock of another connection.
     absl::Duration busy_timeout = absl::Seconds(5);
   };
