@@ -17,8 +17,8 @@ namespace {
 using json::JsonWriter;
 using rows::Knob;
 
-constexpr size_t kMostKnobs = 100;
-constexpr size_t kMostValues = 200;
+constexpr size_t kMostListedKnobs = 100;
+constexpr size_t kMostListedValues = 200;
 constexpr size_t kMostConstant = 200;
 constexpr size_t kPairedKnobs = 12;
 constexpr size_t kPairedConfigs = 3000;
@@ -57,7 +57,7 @@ void WriteValue(const Knob::Value& value, ValueCounts& count, JsonWriter& out) {
 void WriteKnob(const KnobView& view, const VariedKnob& varied, JsonWriter& out) {
   const Knob& knob = varied.knob;
   std::vector<ValueCounts> counts = CountValues(view, knob);
-  const size_t shown = std::min(kMostValues, knob.values.size());
+  const size_t shown = std::min(kMostListedValues, knob.values.size());
   out.BeginObject();
   out.Field("name", knob.name);
   out.Field("type", knob.is_number ? "number" : "text");
@@ -129,7 +129,7 @@ absl::Status GetKnobs(const Call& call, JsonWriter& out) {
   RETURN_IF_ERROR(call.parameters.Allow({"sender", "format"}, {"attempt"}));
   ASSIGN_OR_RETURN(const RunScope scope, FindRun(call));
   ASSIGN_OR_RETURN(const KnobView view, ReadKnobView(call, scope));
-  const size_t shown = std::min(kMostKnobs, view.knobs.size());
+  const size_t shown = std::min(kMostListedKnobs, view.knobs.size());
   out.BeginObject();
   out.BeginArray("knobs");
   for (size_t i = 0; i < shown; ++i) WriteKnob(view, view.knobs[i], out);

@@ -17,8 +17,8 @@ absl::Status Wrong(std::string_view name, std::string_view why) {
 
 }  // namespace
 
-absl::Status Parameters::Allow(std::initializer_list<std::string_view> names,
-                               std::initializer_list<std::string_view> repeated) const {
+absl::Status Parameters::Allow(absl::Span<const std::string_view> names,
+                               absl::Span<const std::string_view> repeated) const {
   for (const auto& [name, value] : target_.query) {
     if (value.size() > kMostBytes) return Wrong(name.substr(0, 40), "the value is too long");
     if (std::find(repeated.begin(), repeated.end(), name) != repeated.end()) continue;

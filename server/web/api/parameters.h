@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -9,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "server/http/target.h"
 
 namespace telemetry::web::api {
@@ -19,8 +21,7 @@ class Parameters {
   explicit Parameters(const http::Target& target) : target_(target) {}
 
   // Returns an error if there is a parameter with another name, or one of these twice, except `repeated`.
-  absl::Status Allow(std::initializer_list<std::string_view> names,
-                     std::initializer_list<std::string_view> repeated = {}) const;
+  absl::Status Allow(absl::Span<const std::string_view> names, absl::Span<const std::string_view> repeated = {}) const;
 
   bool Has(std::string_view name) const { return target_.Find(name).has_value(); }
   // Return the value; nullopt: the parameter is absent.
@@ -40,7 +41,7 @@ class Parameters {
 };
 
 // The parameters by which /runs and /facets filter.
-inline constexpr std::initializer_list<std::string_view> kFilterNames = {
+inline constexpr std::array<std::string_view, 11> kFilterNames = {
     "kernel", "shapes", "dtypes", "hardware", "origin", "algorithm", "dialect", "sender", "state", "since", "until"};
 
 }  // namespace telemetry::web::api

@@ -15,8 +15,8 @@ using json::JsonWriter;
 using rows::Knob;
 using rows::MeasuredConfig;
 
-constexpr size_t kMostKnobs = 40;
-constexpr size_t kMostValues = 1000;
+constexpr size_t kMostPlottedKnobs = 40;
+constexpr size_t kMostPlottedValues = 1000;
 
 // Returns the selected knobs, in the order of `names`, or the most effective ones. INVALID_ARGUMENT: there is no such
 // knob.
@@ -24,7 +24,7 @@ absl::StatusOr<std::vector<const Knob*>> SelectKnobs(const KnobView& view, const
   std::vector<const Knob*> knobs;
   if (names.empty()) {
     for (const VariedKnob& varied : view.knobs) {
-      if (knobs.size() < kMostKnobs) knobs.push_back(&varied.knob);
+      if (knobs.size() < kMostPlottedKnobs) knobs.push_back(&varied.knob);
     }
     return knobs;
   }
@@ -59,7 +59,7 @@ void WriteKnobs(const std::vector<const Knob*>& knobs, JsonWriter& out) {
     out.Field("name", knob->name);
     out.Field("type", knob->is_number ? "number" : "text");
     out.BeginArray("values");
-    for (size_t i = 0; i < std::min(kMostValues, knob->values.size()); ++i) {
+    for (size_t i = 0; i < std::min(kMostPlottedValues, knob->values.size()); ++i) {
       out.BeginObject();
       out.Field("text", knob->values[i].text);
       out.Field("number", knob->values[i].number);
@@ -102,7 +102,7 @@ void WritePoints(const KnobView& view, const std::vector<const Knob*>& knobs, co
     out.BeginArray();
     for (const size_t place : places) {
       const int32_t value = knob->value_of[place];
-      value == Knob::kAbsent || value >= static_cast<int32_t>(kMostValues) ? out.Value(nullptr) : out.Value(value);
+      value == Knob::kAbsent || value >= static_cast<int32_t>(kMostPlottedValues) ? out.Value(nullptr) : out.Value(value);
     }
     out.EndArray();
   }
@@ -115,7 +115,7 @@ void WritePoints(const KnobView& view, const std::vector<const Knob*>& knobs, co
 absl::Status GetPoints(const Call& call, JsonWriter& out) {
   RETURN_IF_ERROR(call.parameters.Allow({"sender", "points", "format"}, {"attempt", "knob"}));
   ASSIGN_OR_RETURN(const int64_t points, call.parameters.Bounded("points", 1000, 10, 4000));
-  ASSIGN_OR_RETURN(const std::vector<std::string> names, call.parameters.All("knob", kMostKnobs));
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, call.parameters.All("knob", kMostPlottedKnobs));
   ASSIGN_OR_RETURN(const RunScope scope, FindRun(call));
   ASSIGN_OR_RETURN(const KnobView view, ReadKnobView(call, scope));
   ASSIGN_OR_RETURN(const std::vector<const Knob*> knobs, SelectKnobs(view, names));
