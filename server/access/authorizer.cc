@@ -24,6 +24,7 @@ struct Rule {
 
 // All methods that may be called. Health checks need no token, because load balancers and orchestrators have none.
 constexpr Rule kRules[] = {
+    {kWebApi, Need::kReader},
     {"/grpc.health.v1.Health/Check", Need::kNothing},
     {"/grpc.health.v1.Health/Watch", Need::kNothing},
     {kMetricsPage, Need::kReader},

@@ -18,7 +18,10 @@ enum class Need { kNothing, kReader, kWriter, kDeleter, kCacheWriter };
 // The page of the metrics port, which requires the role reader.
 inline constexpr std::string_view kMetricsPage = "/metrics";
 
-// Returns the need of "/package.Service/Method" or of kMetricsPage. Returns nullopt for an unknown method, which nobody
+// The API of telemetry-web, which requires the role reader.
+inline constexpr std::string_view kWebApi = "/api/v1";
+
+// Returns the need of "/package.Service/Method", of kMetricsPage or of kWebApi. Returns nullopt for an unknown method, which nobody
 // may call.
 std::optional<Need> FindNeed(std::string_view method);
 

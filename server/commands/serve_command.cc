@@ -6,7 +6,6 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "proto/access/address.h"
 #include "proto/base/cli/end_signals.h"
 #include "proto/base/periodic.h"
 #include "proto/base/status_macros.h"
@@ -82,17 +81,6 @@ absl::StatusOr<call::Limits> LimitsHere(const call::Limits& asked) {
   return limits;
 }
 
-void WarnOfOpenPort(const ServeFlags& flags, const std::string& address, const char* what) {
-  if (address.empty() || access::StaysOnThisMachine(address)) return;
-  if (flags.tokens.empty()) {
-    log::Warn(absl::StrCat("no tokens are configured: every client that reaches the port ", what),
-              {{"listen", address}});
-  }
-  if (flags.tls.cert.empty()) {
-    log::Warn("no TLS is configured: the traffic can be read on its way", {{"listen", address}});
-  }
-}
-
 const char* TransportName(const access::TlsFiles& tls) {
   if (tls.cert.empty()) return "plaintext";
   return tls.client_ca.empty() ? "TLS" : "mutual TLS";
@@ -102,19 +90,19 @@ std::string HostPart(const std::string& listen) { return listen.substr(0, listen
 
 // Serves until SIGTERM or SIGINT, then drains. If the dataset fails, the process exits immediately with status 1.
 absl::Status Serve(const ServeFlags& flags) {
-  log::SetUp(flags.log_format == "json" ? log::Format::kJson : log::Format::kText, flags.log_level);
+  log::SetUp(flags.log.format == "json" ? log::Format::kJson : log::Format::kText, flags.log.level);
   QuietProtobuf();
   LimitGrpcLog();
   const sigset_t signals = cli::BlockEndSignals();
-  WarnOfOpenPort(flags, flags.listen, "can read and write");
-  WarnOfOpenPort(flags, flags.metrics_listen, "can read the metrics");
+  flags.security.Warn(flags.listen, "can read and write");
+  flags.security.Warn(flags.metrics_listen, "can read the metrics");
   ASSIGN_OR_RETURN(call::Limits limits, LimitsHere(flags.limits));
   ASSIGN_OR_RETURN(std::unique_ptr<collector::CollectorServer> server,
                    collector::CollectorServer::Start({.db = flags.db,
                                                       .listen = flags.listen,
-                                                      .tls = flags.tls,
+                                                      .tls = flags.security.tls,
                                                       .metrics_listen = flags.metrics_listen,
-                                                      .tokens = flags.tokens,
+                                                      .tokens = flags.security.tokens,
                                                       .limits = limits,
                                                       .retention = {.rules = flags.Rules()},
                                                       .writer = {},
@@ -127,8 +115,8 @@ absl::Status Serve(const ServeFlags& flags) {
   std::fflush(stdout);
   log::Info("serving", {{"db", storage::any::WithoutPasswords(flags.db)},
                         {"port", server->port()},
-                        {"transport", TransportName(flags.tls)},
-                        {"tokens", flags.tokens.empty() ? "none" : flags.tokens},
+                        {"transport", TransportName(flags.security.tls)},
+                        {"tokens", flags.security.tokens.empty() ? "none" : flags.security.tokens},
                         {"max_connections", limits.max_connections},
                         {"max_connections_per_address", limits.max_connections_per_address}});
 
@@ -162,7 +150,7 @@ class ServeCommand final : public cli::Command {
   absl::StatusOr<int> Run() override {
     const absl::Status status = flags_.validate ? ValidateServe(flags_) : Serve(flags_);
     if (status.ok()) return cli::kExitDone;
-    if (flags_.log_format != "json") return status;
+    if (flags_.log.format != "json") return status;
     log::Error(std::string(status.message()));  // a JSON line, too, so that programs can parse the entire log
     return cli::kExitFailed;
   }

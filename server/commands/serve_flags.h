@@ -4,7 +4,8 @@
 
 #include "absl/status/status.h"
 #include "proto/base/cli/flags.h"
-#include "server/access/server_credentials.h"
+#include "proto/base/cli/log_flags.h"
+#include "server/access/port_flags.h"
 #include "server/call/limits.h"
 #include "server/storage/prune_rules.h"
 
@@ -20,12 +21,8 @@ struct ServeFlags {
   std::string listen = "127.0.0.1:4747";
   // HOST:PORT of the metrics. Empty: no metrics.
   std::string metrics_listen;
-  access::TlsFiles tls;
-  std::string tokens;
-  // Allows other machines to reach a port that lacks TLS, tokens or both.
-  bool insecure_beyond_loopback = false;
-  std::string log_level = "info";
-  std::string log_format = "text";
+  access::PortSecurity security;
+  cli::LogFlags log;
   // The retention rules for a SQLite file.
   storage::PruneRules keep = {.keep_rejects_bytes = kKeepRejectsBytes};
   call::Limits limits = {.memory_bytes = uint64_t{192} << 20};

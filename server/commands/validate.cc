@@ -41,19 +41,19 @@ void LookAtDataset(const ServeFlags& flags, Findings& findings) {
 }
 
 std::string LookAtTls(const ServeFlags& flags, Findings& findings) {
-  if (flags.tls.cert.empty()) return "plaintext";
-  const absl::StatusOr<absl::Time> end = access::CheckTlsFiles(flags.tls);
+  if (flags.security.tls.cert.empty()) return "plaintext";
+  const absl::StatusOr<absl::Time> end = access::CheckTlsFiles(flags.security.tls);
   if (!end.ok()) {
     findings.Problem(end.status());
     return "TLS";
   }
-  return absl::StrCat(flags.tls.client_ca.empty() ? "TLS" : "mutual TLS", ", certificate valid until ",
+  return absl::StrCat(flags.security.tls.client_ca.empty() ? "TLS" : "mutual TLS", ", certificate valid until ",
                       access::TimeText(*end));
 }
 
 std::string LookAtTokens(const ServeFlags& flags, Findings& findings) {
-  if (flags.tokens.empty()) return "no tokens";
-  const absl::StatusOr<std::vector<access::Token>> tokens = access::ReadTokens(flags.tokens);
+  if (flags.security.tokens.empty()) return "no tokens";
+  const absl::StatusOr<std::vector<access::Token>> tokens = access::ReadTokens(flags.security.tokens);
   if (!tokens.ok()) {
     findings.Problem(tokens.status());
     return "tokens";
@@ -101,7 +101,7 @@ absl::Status ValidateServe(const ServeFlags& flags) {
   LookAtConnections(flags, findings);
   findings.served.push_back(absl::StrCat("metrics  ", MetricsText(flags, transport, tokens)));
   findings.served.push_back(absl::StrCat("keep     ", WhatIsKept(flags.Rules())));
-  findings.served.push_back(absl::StrCat("logs     ", flags.log_format, ", from ", flags.log_level));
+  findings.served.push_back(absl::StrCat("logs     ", flags.log.format, ", from ", flags.log.level));
   for (const std::string& served : findings.served) std::printf("%s\n", served.c_str());
   for (const std::string& problem : findings.problems) std::printf("PROBLEM: %s\n", problem.c_str());
   if (findings.problems.empty()) return absl::OkStatus();

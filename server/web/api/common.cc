@@ -44,8 +44,7 @@ void WriteHex(JsonWriter& out, std::string_view key, const Statement& row, int c
   row.IsNull(column) ? out.Field(key, nullptr) : out.Field(key, record::HexEncode(row.Bytes(column)));
 }
 
-void WriteSummaries(JsonWriter& out, const Call& call) {
-  const summary::Progress progress = call.state.progress();
+void WriteSummaries(JsonWriter& out, const summary::Progress& progress) {
   out.BeginObject("summaries");
   out.Field("complete", progress.complete);
   out.Field("done_attempts", progress.done_attempts);

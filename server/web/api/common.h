@@ -24,7 +24,7 @@ void WriteTime(json::JsonWriter& out, std::string_view key, const storage::sql::
 // Writes bytes in hex digits.
 void WriteHex(json::JsonWriter& out, std::string_view key, const storage::sql::Statement& row, int column);
 
-void WriteSummaries(json::JsonWriter& out, const Call& call);
+void WriteSummaries(json::JsonWriter& out, const summary::Progress& progress);
 
 // Returns the key of the text that a filter selects; nullopt: the summaries do not have the text.
 absl::StatusOr<std::optional<int64_t>> FindText(storage::sql::Database& scratch, std::string_view filter);

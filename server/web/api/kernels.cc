@@ -262,7 +262,7 @@ absl::Status ListKernels(const Call& call, JsonWriter& out) {
                   Cat("SELECT count(DISTINCT r.name) FROM runs AS r JOIN texts AS t ON t.text = r.name ", found).c_str());
   ASSIGN_OR_RETURN(const std::optional<int64_t> kernels, total.QueryInt());
   out.Field("total", kernels.value_or(0));
-  WriteSummaries(out, call);
+  WriteSummaries(out, call.state.progress());
   out.EndObject();
   return absl::OkStatus();
 }

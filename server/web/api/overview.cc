@@ -140,7 +140,7 @@ absl::Status GetOverview(const Call& call, JsonWriter& out) {
   out.BeginObject();
   out.Field("version", call.state.progress().version);
   out.Field("now_unix_ms", NowUnixMs());
-  WriteSummaries(out, call);
+  WriteSummaries(out, call.state.progress());
   RETURN_IF_ERROR(WriteRunning(out, call.scratch));
   RETURN_IF_ERROR(WriteNewest(out, call.scratch));
   RETURN_IF_ERROR(WriteRegressions(out, call.scratch));

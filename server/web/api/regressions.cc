@@ -56,7 +56,7 @@ absl::Status ListRegressions(const Call& call, JsonWriter& out) {
   Statement total(call.scratch, Cat("SELECT count(*) FROM steps AS s WHERE ", condition).c_str());
   ASSIGN_OR_RETURN(const std::optional<int64_t> steps, total.QueryInt());
   out.Field("total", steps.value_or(0));
-  WriteSummaries(out, call);
+  WriteSummaries(out, call.state.progress());
   out.EndObject();
   return absl::OkStatus();
 }

@@ -72,7 +72,7 @@ absl::Status ListRuns(const Call& call, JsonWriter& out) {
   Statement total(call.scratch, Cat("SELECT count(*) FROM runs AS r WHERE ", condition).c_str());
   ASSIGN_OR_RETURN(const std::optional<int64_t> runs, total.QueryInt());
   out.Field("total", runs.value_or(0));
-  WriteSummaries(out, call);
+  WriteSummaries(out, call.state.progress());
   out.EndObject();
   return absl::OkStatus();
 }

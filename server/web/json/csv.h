@@ -13,7 +13,8 @@ namespace telemetry::web::json {
 // series) becomes a line for each position. A cell that a spreadsheet would run as a formula begins with an apostrophe.
 class CsvWriter {
  public:
-  explicit CsvWriter(std::string* out) : out_(*out) {}
+  // Appends to `out`, which must outlive the writer. `has_header`: the names of the columns have been written.
+  explicit CsvWriter(std::string* out, bool has_header = false) : out_(*out), has_header_(has_header) {}
 
   // Appends the objects of an array, or the lines of an object of columns.
   void Append(const record::Json& list);
@@ -25,7 +26,7 @@ class CsvWriter {
   void AppendCell(std::string_view text, bool is_text);
 
   std::string& out_;
-  bool has_header_ = false;
+  bool has_header_;
 };
 
 }  // namespace telemetry::web::json

@@ -18,6 +18,17 @@ TEST(Address, StaysOnThisMachine) {
   }
 }
 
+TEST(Address, IsAHostAndAPort) {
+  for (const char* address : {"127.0.0.1:4747", "0.0.0.0:0", "localhost:65535", "ci-host_1.lan:80", "[::1]:4747"}) {
+    EXPECT_TRUE(IsHostPort(address)) << address;
+  }
+  for (const char* address : {"", ":", "127.0.0.1", "127.0.0.1:", ":4747", "127.0.0.1:99999", "127.0.0.1:65536",
+                              "127.0.0.1:http", "127.0.0.1:-1", "127.0.0.1: 80", "host:4294967376", "unix:/p",
+                              "unix:/p:80", "dns:///host:80", "::1:4747", "[]:80", "[::1:80", "a b:80"}) {
+    EXPECT_FALSE(IsHostPort(address)) << address;
+  }
+}
+
 TEST(Address, CanBeConnectedTo) {
   for (const char* address : {"127.0.0.1:4747", "collector:1", "a.b-c_d:65535", "[::1]:4747", "unix:/run/c.sock"}) {
     EXPECT_TRUE(CheckAddress(address).ok()) << CheckAddress(address);
