@@ -54,19 +54,17 @@ void CallHandler::Handle(http::Request request, Admit admit, http::Handler::Resp
 
 void CallHandler::Answer(const KnownCall& call, const std::string& network, const Admit& admit, size_t worker,
                          const http::Handler::Respond& respond) {
-  absl::StatusOr<http::Response> response = absl::InternalError("not answered");
-  if (call.wants_all_pages()) {
-    response = AnswerAllPages(call, network, admit, worker);
-  } else {
-    absl::StatusOr<std::string> body =
-        call.wants_csv() ? readers_[worker].AnswerCsv(call) : readers_[worker].AnswerJson(call);
-    response = body.status();
-    if (body.ok()) {
-      response = call.wants_csv() ? NewCsv(call) : NewResponse("application/json");
-      response->body = *std::move(body);
-    }
-  }
+  absl::StatusOr<http::Response> response =
+      call.wants_all_pages() ? AnswerAllPages(call, network, admit, worker) : AnswerAtOnce(call, worker);
   respond(response.ok() ? *std::move(response) : http::ErrorResponse(response.status()));
+}
+
+absl::StatusOr<http::Response> CallHandler::AnswerAtOnce(const KnownCall& call, size_t worker) {
+  Reader& reader = readers_[worker];
+  ASSIGN_OR_RETURN(std::string body, call.wants_csv() ? reader.AnswerCsv(call) : reader.AnswerJson(call));
+  http::Response response = call.wants_csv() ? NewCsv(call) : NewResponse("application/json");
+  response.body = std::move(body);
+  return response;
 }
 
 absl::StatusOr<http::Response> CallHandler::AnswerAllPages(const KnownCall& call, const std::string& network,

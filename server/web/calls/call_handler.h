@@ -34,6 +34,7 @@ class CallHandler {
  private:
   void Answer(const KnownCall& call, const std::string& network, const Admit& admit, size_t worker,
               const http::Handler::Respond& respond);
+  absl::StatusOr<http::Response> AnswerAtOnce(const KnownCall& call, size_t worker);
   absl::StatusOr<http::Response> AnswerAllPages(const KnownCall& call, const std::string& network, const Admit& admit,
                                                 size_t worker);
 

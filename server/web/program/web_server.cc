@@ -1,5 +1,6 @@
 #include "server/web/program/web_server.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "proto/base/status_macros.h"
@@ -12,7 +13,11 @@
 namespace telemetry::web::program {
 namespace {
 
+// The interval in which is decided whether something is due.
+constexpr absl::Duration kLook = absl::Seconds(1);
 constexpr absl::Duration kSizesInterval = absl::Minutes(1);
+// Counting that took T rests for this many times T.
+constexpr int kRestFactor = 20;
 constexpr absl::Duration kHealthInterval = absl::Seconds(10);
 constexpr absl::Duration kHealthTimeout = absl::Seconds(5);
 
@@ -40,8 +45,8 @@ absl::Status WebServer::Open() {
   metrics_.emplace([this] { return ReadState(); });
   site_.emplace(site::Site::Parts{*sessions_, *calls_, events_, *metrics_});
   summaries_.emplace(Sources().dataset, std::move(summaries), *state_, events_);
-  sizes_.emplace(kSizesInterval, [this] { CountSizes(); });
-  if (!options_.collectors.empty()) health_.emplace(kHealthInterval, [this] { AskCollectors(); });
+  sizes_.emplace(kLook, [this] { CountSizes(); });
+  if (!options_.collectors.empty()) health_.emplace(kLook, [this] { AskCollectors(); });
   http_->Start(&*site_);
   return absl::OkStatus();
 }
@@ -70,14 +75,19 @@ site::SiteState WebServer::ReadState() const {
 }
 
 void WebServer::CountSizes() {
+  const SteadyTime begin = SteadyNow();
+  if (begin < next_sizes_) return;
   const auto dataset = storage::any::OpenDatabaseForReading(options_.db);
   const absl::StatusOr<DatasetSizes> sizes =
       dataset.ok() ? upkeep::CountSizes(**dataset, state_->is_postgresql()) : dataset.status();
+  next_sizes_ = SteadyAfter(std::max(kSizesInterval, kRestFactor * ElapsedSince(begin)));
   if (!sizes.ok()) return log::Warn("cannot count the dataset", {{"reason", sizes.status().ToString()}});
   state_->Set(*sizes);
 }
 
 void WebServer::AskCollectors() {
+  if (SteadyNow() < next_health_) return;
+  next_health_ = SteadyAfter(kHealthInterval);
   std::vector<CollectorHealth> collectors;
   for (const std::string& address : options_.collectors) {
     collectors.push_back(upkeep::AskHealth(address, options_.collector_credentials, kHealthTimeout));

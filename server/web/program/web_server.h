@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/base/periodic.h"
+#include "proto/base/steady.h"
 #include "server/access/token_watch.h"
 #include "server/http/http_server.h"
 #include "server/storage/sqlite/scratch_file.h"
@@ -64,6 +65,8 @@ class WebServer {
   std::unique_ptr<http::HttpServer> http_;
   // Threads that use the above.
   std::optional<upkeep::SummaryLoop> summaries_;
+  SteadyTime next_sizes_ = kLongAgo;   // used by sizes_ only
+  SteadyTime next_health_ = kLongAgo;  // used by health_ only
   std::optional<Periodic> sizes_;
   std::optional<Periodic> health_;
 };
