@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -17,6 +18,7 @@
 #include "server/commands/commands.h"
 #include "server/commands/serve_flags.h"
 #include "server/commands/validate.h"
+#include "server/commands/web_child.h"
 #include "server/net/file_limit.h"
 #include "server/storage/any/any_store.h"
 
@@ -25,6 +27,9 @@ namespace {
 
 // The drain and the closing of the dataset together must stay well below the 10 s that a drain may take.
 constexpr absl::Duration kDrainPatience = absl::Seconds(5);
+
+// The time in which telemetry-web must listen.
+constexpr absl::Duration kPagesPatience = absl::Seconds(30);
 
 // The time after which the program exits although the drain is not complete: a disk that does not respond blocks the
 // last commits.
@@ -96,6 +101,7 @@ absl::Status Serve(const ServeFlags& flags) {
   const sigset_t signals = cli::BlockEndSignals();
   flags.security.Warn(flags.listen, "can read and write");
   flags.security.Warn(flags.metrics_listen, "can read the metrics");
+  flags.security.Warn(flags.web_listen, "can read the dataset");
   ASSIGN_OR_RETURN(call::Limits limits, LimitsHere(flags.limits));
   ASSIGN_OR_RETURN(std::unique_ptr<collector::CollectorServer> server,
                    collector::CollectorServer::Start({.db = flags.db,
@@ -111,6 +117,12 @@ absl::Status Serve(const ServeFlags& flags) {
   std::printf("listening on %s:%d\n", HostPart(flags.listen).c_str(), server->port());
   if (!flags.metrics_listen.empty()) {
     std::printf("metrics on %s:%d\n", HostPart(flags.metrics_listen).c_str(), server->metrics_port());
+  }
+  std::optional<WebChild> web;
+  if (!flags.web_listen.empty()) {
+    web.emplace(flags.WebCommand());
+    ASSIGN_OR_RETURN(const std::string pages, web->AwaitAddress(kPagesPatience));
+    std::printf("pages on %s\n", pages.c_str());
   }
   std::fflush(stdout);
   log::Info("serving", {{"db", storage::any::WithoutPasswords(flags.db)},
@@ -128,6 +140,7 @@ absl::Status Serve(const ServeFlags& flags) {
     server->Drain(kDrainPatience);
     server.reset();
   }
+  web.reset();
   log::Info("done: everything acknowledged is durable");
   return absl::OkStatus();
 }
@@ -141,6 +154,7 @@ class ServeCommand final : public cli::Command {
   telemetry-collector serve --db telemetry.db --listen 127.0.0.1:0 --metrics-listen 127.0.0.1:4748
   telemetry-collector serve --db telemetry.db --listen 0.0.0.0:4747 --tls-cert collector.pem --tls-key collector.key \
       --tls-client-ca runners-ca.pem --tokens tokens.json
+  telemetry-collector serve --db telemetry.db --web-listen 127.0.0.1:4748      # pages for the browser
   telemetry-collector serve --db telemetry.db --keep-age 180d --keep-bytes 50GiB
   telemetry-collector serve --validate --config collector.toml
 )"}) {}

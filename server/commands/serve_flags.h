@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "proto/base/cli/flags.h"
@@ -21,6 +22,10 @@ struct ServeFlags {
   std::string listen = "127.0.0.1:4747";
   // HOST:PORT of the metrics. Empty: no metrics.
   std::string metrics_listen;
+  // HOST:PORT of the pages, which telemetry-web serves as a child process. Empty: no pages.
+  std::string web_listen;
+  // Names under which browsers reach the pages, beside their address.
+  std::vector<std::string> web_names;
   access::PortSecurity security;
   cli::LogFlags log;
   // The retention rules for a SQLite file.
@@ -30,6 +35,8 @@ struct ServeFlags {
   void AddTo(cli::Flags& flags);
   // Returns an error with the reason why serve must refuse these flags.
   absl::Status Check() const;
+  // Returns the command that serves the pages.
+  std::vector<std::string> WebCommand() const;
   // Returns the rules by which serve removes old data; the empty set for a PostgreSQL database.
   storage::PruneRules Rules() const;
 };

@@ -14,15 +14,16 @@ import { short } from "../parts/text.js";
  */
 
 /**
- * Returns a cell; its colour is mixed from two colours of the theme.
+ * Returns a cell; its colour is mixed from two colours of the theme. With more than half of the strong one, text would be
+ * hard to read in one of the themes.
  * @param {number | null} value
  * @param {HeatMapOptions} options
  */
 function cellOf(value, { text, max }) {
   if (value === null) return h("td", { class: "heat none" }, "");
   const share = Math.max(0, Math.min(1, value / max));
-  const cell = h("td", { class: `heat${share > 0.55 ? " strong" : ""}` }, text(value));
-  cell.style.setProperty("--heat", `${Math.round(share * 100)}%`);
+  const cell = h("td", { class: "heat" }, text(value));
+  cell.style.setProperty("--heat", `${Math.round(share * 50)}%`);
   return cell;
 }
 
