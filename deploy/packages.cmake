@@ -73,4 +73,6 @@ telemetry_package(worker "Measures GPU kernels and forwards Helion's sidecars to
   SETTINGS forward.env worker.env suite.json)
 set(CPACK_DEBIAN_WORKER_PACKAGE_SUGGESTS "ocl-icd-libopencl1, pocl-opencl-icd")
 telemetry_package(export "Writes snapshots of a telemetry collector's dataset, as .csv and .jsonl")
+telemetry_package(web "Shows the dataset of a telemetry collector in the browser"
+  UNITS telemetry-web.service SETTINGS web.env)
 include(CPack)

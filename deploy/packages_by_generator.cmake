@@ -2,7 +2,7 @@
 if(CPACK_GENERATOR STREQUAL "DEB")
   # A package for each role: its component and, if it has one, the component of its service.
   set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
-  set(CPACK_COMPONENTS_ALL collector collector_service worker worker_service export export_service)
+  set(CPACK_COMPONENTS_ALL collector collector_service worker worker_service export export_service web web_service)
   # Settings go to /etc.
   set(CPACK_SET_DESTDIR ON)
   set(CPACK_INSTALL_PREFIX /usr)
@@ -15,5 +15,5 @@ if(CPACK_GENERATOR STREQUAL "DEB")
 else()
   set(CPACK_COMPONENTS_GROUPING ALL_COMPONENTS_IN_ONE)
   set(CPACK_COMPONENT_INCLUDE_TOPLEVEL_DIRECTORY ON)
-  set(CPACK_COMPONENTS_ALL collector worker export bundled_libraries)
+  set(CPACK_COMPONENTS_ALL collector worker export web bundled_libraries)
 endif()

@@ -120,7 +120,7 @@ absl::Status Serve(const ServeFlags& flags) {
   }
   std::optional<WebChild> web;
   if (!flags.web_listen.empty()) {
-    web.emplace(flags.WebCommand());
+    web.emplace(flags.WebCommand(absl::StrCat(HostPart(flags.listen), ":", server->port())));
     ASSIGN_OR_RETURN(const std::string pages, web->AwaitAddress(kPagesPatience));
     std::printf("pages on %s\n", pages.c_str());
   }
@@ -151,7 +151,7 @@ class ServeCommand final : public cli::Command {
       : Command({.name = "serve",
                  .summary = "Accept records from producers and serve readers, until SIGTERM or SIGINT",
                  .examples = R"(  telemetry-collector serve --db telemetry.db
-  telemetry-collector serve --db telemetry.db --listen 127.0.0.1:0 --metrics-listen 127.0.0.1:4748
+  telemetry-collector serve --db telemetry.db --listen 127.0.0.1:0 --metrics-listen 127.0.0.1:4749
   telemetry-collector serve --db telemetry.db --listen 0.0.0.0:4747 --tls-cert collector.pem --tls-key collector.key \
       --tls-client-ca runners-ca.pem --tokens tokens.json
   telemetry-collector serve --db telemetry.db --web-listen 127.0.0.1:4748      # pages for the browser

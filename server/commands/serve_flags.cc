@@ -22,6 +22,7 @@ void ServeFlags::AddTo(cli::Flags& flags) {
                         "Address of the pages that show the dataset in a browser (see telemetry-web), such as "
                         "127.0.0.1:4748; beyond loopback with TLS and tokens of role reader");
   flags.Add("web-host-name", web_names, "Further name under which browsers reach the pages; can be given several times")
+      ->delimiter(',')
       ->type_name("NAME");
   security.AddTo(flags);
   log.AddTo(flags);
@@ -51,7 +52,7 @@ absl::Status ServeFlags::Check() const {
   return security.Check("--metrics-listen", metrics_listen, "everyone on the network may read the metrics");
 }
 
-std::vector<std::string> ServeFlags::WebCommand() const {
+std::vector<std::string> ServeFlags::WebCommand(const std::string& collector) const {
   std::vector<std::string> command = {SiblingProgram("telemetry-web"), "--db", db, "--listen", web_listen,
                                       "--log-level", log.level, "--log-format", log.format};
   const auto add = [&command](const char* flag, const std::string& value) {
@@ -61,6 +62,8 @@ std::vector<std::string> ServeFlags::WebCommand() const {
   add("--tls-key", security.tls.key);
   add("--tls-client-ca", security.tls.client_ca);
   add("--tokens", security.tokens);
+  // The certificate may name this machine differently than its address.
+  if (security.tls.cert.empty()) add("--collector", collector);
   for (const std::string& name : web_names) add("--host-name", name);
   if (security.insecure_beyond_loopback) command.emplace_back("--insecure-beyond-loopback");
   return command;

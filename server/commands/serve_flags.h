@@ -35,8 +35,8 @@ struct ServeFlags {
   void AddTo(cli::Flags& flags);
   // Returns an error with the reason why serve must refuse these flags.
   absl::Status Check() const;
-  // Returns the command that serves the pages.
-  std::vector<std::string> WebCommand() const;
+  // Returns the command that serves the pages. `collector`: HOST:PORT of this collector.
+  std::vector<std::string> WebCommand(const std::string& collector) const;
   // Returns the rules by which serve removes old data; the empty set for a PostgreSQL database.
   storage::PruneRules Rules() const;
 };

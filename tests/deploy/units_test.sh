@@ -19,14 +19,14 @@ fail() {
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 mkdir -p "$root"/{usr/bin,etc/autotune-telemetry,usr/lib/systemd/system}
-cp "$bin"/telemetry-{collector,worker} "$root/usr/bin/"
+cp "$bin"/telemetry-{collector,web,worker} "$root/usr/bin/"
 cp -- *.env "$root/etc/autotune-telemetry/"
 cp -- *.service "$root/usr/lib/systemd/system/"
 # The targets that the units refer to.
 cp /lib/systemd/system/{basic,sysinit,shutdown,network-online,multi-user}.target "$root/usr/lib/systemd/system/"
 
 # Ten times the exposure level that systemd-analyze computes, from 0 (none) to 100.
-declare -A most_exposed=([collector]=15 [forward]=20 [worker]=25)
+declare -A most_exposed=([collector]=15 [web]=15 [forward]=20 [worker]=25)
 for role in "${!most_exposed[@]}"; do
   unit=telemetry-$role.service
   said=$(systemd-analyze verify --root="$root" --man=no --recursive-errors=no "$unit" 2>&1) ||
@@ -37,16 +37,17 @@ for role in "${!most_exposed[@]}"; do
   tail -n 1 "$root/security"
 done
 
-# knows FILE PROGRAM COMMAND: checks that --help (for serve: --help-all) names every variable that FILE sets, including
+# knows FILE PROGRAM [COMMAND]: checks that --help (for serve: --help-all) names every variable that FILE sets, including
 # those that are commented out.
 knows() {
   local variable help
-  help=$("$bin/$2" "$3" "$([ "$3" = serve ] && echo --help-all || echo --help)")
+  help=$("$bin/$2" ${3:+"$3"} "$([ "${3:-}" = serve ] && echo --help-all || echo --help)")
   for variable in $(grep -oE '^#?[A-Z_]+=' "$1" | tr -d '#=' | grep -vxE 'FORWARD_PATHS|TELEMETRY_NVRTC'); do
-    [[ $help == *"(Env:$variable)"* ]] || fail "$1 sets $variable, which $2 $3 does not know"
+    [[ $help == *"(Env:$variable)"* ]] || fail "$1 sets $variable, which $2 ${3:-} does not know"
   done
 }
 knows collector.env telemetry-collector serve
+knows web.env telemetry-web
 knows forward.env telemetry-worker forward
 knows worker.env telemetry-worker run
 exit "$failed"

@@ -11,6 +11,7 @@ void WebFlags::AddTo(cli::Flags& flags) {
   flags
       .Add("host-name", names,
            "Further name under which browsers reach the pages, such as telemetry.example.org; can be given several times")
+      ->delimiter(',')
       ->type_name("NAME");
   security.AddTo(flags);
   flags.Add("scratch-dir", scratch_dir, "Folder for the file of summaries, about 2 KB per attempt; default: $TMPDIR or /tmp")
@@ -18,6 +19,7 @@ void WebFlags::AddTo(cli::Flags& flags) {
   flags
       .Add("collector", collectors,
            "Collector whose health the overview shows; can be given several times")
+      ->delimiter(',')
       ->type_name("HOST:PORT");
   flags
       .Add("collector-tls-ca", collector_ca, "Verify the collectors' certificates with these authorities (PEM)")
