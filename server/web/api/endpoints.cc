@@ -11,7 +11,7 @@ constexpr Endpoint kEndpoints[] = {
     {.pattern = "runs/{}/convergence", .answer = GetConvergence, .csv_member = "series"},
     {.pattern = "runs/{}/knobs", .answer = GetKnobs, .csv_member = "knobs"},
     {.pattern = "runs/{}/points", .answer = GetPoints, .csv_member = "points"},
-    {.pattern = "runs/{}/statuses", .answer = GetStatuses, .csv_member = "failures"},
+    {.pattern = "runs/{}/statuses", .answer = GetStatuses, .csv_member = "statuses"},
     {.pattern = "runs/{}/finals", .answer = GetFinals, .csv_member = "items"},
     {.pattern = "runs/{}/rows", .answer = ListRows, .csv_member = "items", .is_paged = true},
     {.pattern = "runs/{}/configs/{}", .answer = GetConfig},

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "proto/base/status_macros.h"
 #include "server/http/refusal.h"
 #include "server/web/calls/csv_stream.h"
@@ -19,11 +20,8 @@ http::Response NewResponse(const char* content_type) {
 // Returns the response to which a CSV is attached. The name of the file is made from the address of the call.
 http::Response NewCsv(const KnownCall& call) {
   http::Response response = NewResponse("text/csv; charset=utf-8; header=present");
-  std::string name(call.endpoint->pattern);
-  for (char& c : name) {
-    if (c == '/') c = '-';
-  }
-  std::erase_if(name, [](char c) { return c == '{' || c == '}'; });
+  const absl::string_view pattern(call.endpoint->pattern.data(), call.endpoint->pattern.size());
+  const std::string name = absl::StrReplaceAll(pattern, {{"/{}", ""}, {"/", "-"}});
   response.headers.emplace_back("Content-Disposition", absl::StrCat("attachment; filename=\"", name, ".csv\""));
   return response;
 }
