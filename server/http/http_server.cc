@@ -95,7 +95,8 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Open(ServerOptions optio
                            .silent_timeout = options.limits.request_timeout,
                            .on_lost = options.on_lost});
   if (!acceptor.ok()) {
-    return absl::UnavailableError(absl::StrCat("cannot serve on ", options.address, ": ", acceptor.status().message()));
+    return absl::UnavailableError(
+        absl::StrCat("cannot serve ", options.purpose, " on ", options.address, ": ", acceptor.status().message()));
   }
   return std::make_unique<AsioServer>(options, *std::move(acceptor));
 }

@@ -32,7 +32,8 @@ struct Limits {
 
 // The address of a server and the credentials that it uses.
 struct ServerOptions {
-  std::string address;  // HOST:PORT; port 0 selects a free port
+  std::string address;            // HOST:PORT; port 0 selects a free port
+  std::string purpose = "pages";  // for the message that the server cannot listen
   access::TlsFiles tls;
   // Refuses requests whose Host or Origin is another server. False for a server without pages and cookies, which may be
   // addressed by any name.

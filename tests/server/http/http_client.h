@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "server/net/socket.h"
 
@@ -13,6 +14,7 @@ class HttpClient {
  public:
   // `host`: the last number of the client's address 127.0.0.x.
   explicit HttpClient(int port, uint32_t host = 1);
+  explicit HttpClient(net::Socket connected) : socket_(std::move(connected)) {}
 
   int fd() const { return socket_.fd(); }
   void Send(std::string_view bytes) const;
