@@ -30,7 +30,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Waits up to `wait` for the first byte of a request.
   void ReadRequest(absl::Duration wait);
   void ReadMore(SteadyTime deadline);
-  // Parses what has arrived. `deadline`: for the end of the request.
+  // Parses the bytes that have arrived. `deadline`: for the end of the request.
   void Parse(SteadyTime deadline);
   void Continue(SteadyTime deadline);
   void OnRequest();

@@ -38,8 +38,8 @@ class Transport {
   virtual void Write(std::vector<boost::asio::const_buffer> bytes, absl::Duration timeout, Done done) = 0;
   // Ends the pending operations with an error.
   virtual void Cancel() = 0;
-  // Tells the peer that nothing follows, and discards what it sends until it disconnects too, or until the deadline. A
-  // socket that is closed with unread bytes would be reset, and the peer could lose the end of the last response.
+  // Sends close_notify and FIN, and discards bytes of the peer until the peer disconnects or the deadline passes. The
+  // kernel would reset a socket that is closed with unread bytes, and the peer could lose the end of the last response.
   virtual void Finish(SteadyTime deadline, Done done) = 0;
   virtual void Close() = 0;
 };

@@ -1,5 +1,5 @@
-// Fuzzes the parsers of HTTP requests: the state does not depend on the parts in which the bytes arrive, what is parsed
-// stays within the limits, and no target leads out of a folder.
+// Fuzzes the parsers of HTTP requests: the requests do not depend on the parts in which the bytes arrive, each stays
+// within the limits, and no target leads out of a folder.
 
 #include <algorithm>
 #include <cstring>
