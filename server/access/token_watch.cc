@@ -14,36 +14,18 @@ namespace {
 constexpr absl::Duration kPeriod = absl::Milliseconds(500);
 constexpr absl::Duration kLongestUnreadable = absl::Minutes(1);
 
-// The type struct stat, whose name the function of the same name hides.
-using FileStatus = struct stat;
-
-std::optional<FileStatus> ReadFileStatus(const std::string& path) {
-  struct stat status = {};
-  if (::stat(path.c_str(), &status) != 0) return std::nullopt;
-  return status;
-}
-
-// Compares the file's identity, size and times. Each change renames a new file into place; a file edited by hand keeps
-// its inode, but its times change.
-bool Same(const struct stat& a, const struct stat& b) {
-  const auto same_time = [](const timespec& x, const timespec& y) {
-    return x.tv_sec == y.tv_sec && x.tv_nsec == y.tv_nsec;
-  };
-  return a.st_dev == b.st_dev && a.st_ino == b.st_ino && a.st_size == b.st_size && same_time(a.st_mtim, b.st_mtim) &&
-         same_time(a.st_ctim, b.st_ctim);
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<TokenWatch>> TokenWatch::Open(const std::string& path, Clock clock) {
   // The status is read before the file, so that the next look finds a change made in between.
-  const struct stat before = ReadFileStatus(path).value_or(FileStatus{});
+  const std::optional<FileStamp> before = ReadFileStamp(path);
   ASSIGN_OR_RETURN(std::vector<Token> tokens, ReadTokens(path));
   return std::unique_ptr<TokenWatch>(
       new TokenWatch(path, std::move(clock), std::make_shared<TokenSet>(std::move(tokens)), before));
 }
 
-TokenWatch::TokenWatch(std::string path, Clock clock, std::shared_ptr<const TokenSet> tokens, const struct stat& read)
+TokenWatch::TokenWatch(std::string path, Clock clock, std::shared_ptr<const TokenSet> tokens,
+                       const std::optional<FileStamp>& read)
     : path_(std::move(path)), clock_(std::move(clock)), read_(read), tokens_(std::move(tokens)), last_good_(clock_()) {}
 
 std::shared_ptr<const TokenSet> TokenWatch::tokens() const {
@@ -74,8 +56,8 @@ void TokenWatch::Start(std::function<void()> tick) {
 void TokenWatch::Stop() { looks_.reset(); }
 
 void TokenWatch::Look() {
-  const std::optional<FileStatus> before = ReadFileStatus(path_);
-  if (before.has_value() && Same(*before, read_)) return SetGood(nullptr);
+  const std::optional<FileStamp> before = ReadFileStamp(path_);
+  if (before.has_value() && before == read_) return SetGood(nullptr);
   absl::StatusOr<std::vector<Token>> tokens = ReadTokens(path_);
   if (!tokens.ok()) {
     if (!std::exchange(failure_logged_, true)) {
@@ -87,7 +69,7 @@ void TokenWatch::Look() {
     return;
   }
   log::Info("read tokens", {{"count", tokens->size()}, {"file", path_}});
-  read_ = before.value_or(FileStatus{});
+  read_ = before;
   SetGood(std::make_shared<const TokenSet>(*std::move(tokens)));
 }
 

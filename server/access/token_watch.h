@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sys/stat.h>
-
 #include <functional>
 #include <memory>
 #include <optional>
@@ -15,6 +13,7 @@
 #include "proto/base/periodic.h"
 #include "proto/base/steady.h"
 #include "server/access/authorizer.h"
+#include "server/access/file_stamp.h"
 
 namespace telemetry::access {
 
@@ -44,13 +43,14 @@ class TokenWatch {
   void Stop();
 
  private:
-  TokenWatch(std::string path, Clock clock, std::shared_ptr<const TokenSet> tokens, const struct stat& read);
+  TokenWatch(std::string path, Clock clock, std::shared_ptr<const TokenSet> tokens,
+             const std::optional<FileStamp>& read);
   void SetGood(std::shared_ptr<const TokenSet> fresh) ABSL_LOCKS_EXCLUDED(mutex_);
 
   const std::string path_;
   const Clock clock_;
-  struct stat read_ = {};        // status of the file that tokens_ was read from; used only by Look
-  bool failure_logged_ = false;  // true after the first failure since the last success
+  std::optional<FileStamp> read_;  // of the file that tokens_ was read from; used only by Look
+  bool failure_logged_ = false;    // true after the first failure since the last success
   mutable absl::Mutex mutex_;
   std::shared_ptr<const TokenSet> tokens_ ABSL_GUARDED_BY(mutex_);
   SteadyTime last_good_ ABSL_GUARDED_BY(mutex_);

@@ -1,25 +1,17 @@
 #pragma once
 
-#include <poll.h>
-
 #include <functional>
-#include <list>
 #include <memory>
-#include <optional>
 #include <string>
-#include <thread>
-#include <vector>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "server/access/gate.h"
 #include "server/access/server_credentials.h"
 #include "server/access/token_watch.h"
-#include "server/net/acceptor.h"
-#include "server/net/socket.h"
+#include "server/http/http_server.h"
+#include "server/http/message.h"
 
 namespace telemetry::collector {
 
@@ -32,56 +24,42 @@ struct MetricsPortOptions {
   const access::TokenWatch* tokens = nullptr;
   // See net::AcceptorOptions::on_lost.
   std::function<void(const absl::Status&)> on_lost;
-  // The longest time to read a request and send the response.
+  // The longest time to read a request, and to send the next part of the response.
   absl::Duration timeout = absl::Seconds(10);
 };
 
-// Serves the metrics page over HTTP or HTTPS, with its own connection limits. One thread accepts connections; another
-// one reads and responds, and never blocks on a client.
-class MetricsPort {
+// Serves the metrics page over HTTP or HTTPS, with its own connection limits. Each connection ends with its response.
+class MetricsPort : private http::Handler {
  public:
   // The most open connections, in total and from one address.
   static constexpr net::ConnectionLimits kConnections = {.in_total = 32, .per_network = 16};
+  // The longest request head that is read.
+  static constexpr uint32_t kMaxHeadBytes = 8192;
 
   // Returns the text of the metrics. Called on the thread that responds.
   using ReadMetrics = std::function<std::string()>;
 
-  // Listens. Requests wait until Start. UNAVAILABLE: the port is in use or the address is invalid. INVALID_ARGUMENT:
-  // see access::MakeServerCredentials.
+  // Listens. Requests wait until Start. Errors: see http::HttpServer::Open.
   static absl::StatusOr<std::unique_ptr<MetricsPort>> Open(const MetricsPortOptions& options);
-  // Calls Stop().
-  ~MetricsPort();
 
   // Starts answering requests. Must be called once only.
   void Start(ReadMetrics read_metrics);
 
-  int port() const { return acceptor_->port(); }
-  // Closes the port and its connections. The metrics are not read after that.
-  void Stop();
+  int port() const { return server_->port(); }
+  // Closes the port and its connections. The metrics are not read after that. The destructor calls it.
+  void Stop() { server_->Stop(); }
 
  private:
-  class Conversation;
+  MetricsPort(const access::TokenWatch* tokens, std::unique_ptr<http::HttpServer> server)
+      : tokens_(tokens), server_(std::move(server)) {}
+  void Handle(http::Request request, Respond respond) override { respond(Answer(request)); }
+  http::Response Answer(const http::Request& request);
+  absl::Status Allow(const std::string& authorization);
 
-  MetricsPort(const MetricsPortOptions& options, std::unique_ptr<net::Acceptor> acceptor);
-  void Take(int fd) ABSL_LOCKS_EXCLUDED(mutex_);
-  void Wake() const;
-  void Run();
-  void BeginTaken() ABSL_LOCKS_EXCLUDED(mutex_);
-  std::vector<pollfd> Wanted() const;
-  int WaitMs() const;
-  absl::Status Allow(const std::vector<std::string_view>& authorization);
-  std::string Answer(std::string_view head);
-
-  const MetricsPortOptions options_;
+  const access::TokenWatch* const tokens_;
   ReadMetrics read_metrics_;
-  const net::Socket wake_;
   access::LogLimit refusal_lines_;
-  std::list<Conversation> conversations_;  // used by the thread only
-  mutable absl::Mutex mutex_;
-  std::vector<net::Socket> taken_ ABSL_GUARDED_BY(mutex_);
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  std::unique_ptr<net::Acceptor> acceptor_;
-  std::thread thread_;
+  const std::unique_ptr<http::HttpServer> server_;  // last member: its thread uses all of the above
 };
 
 }  // namespace telemetry::collector

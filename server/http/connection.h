@@ -1,29 +1,57 @@
 #pragma once
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <atomic>
-#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
-#include "server/access/tls_connection.h"
-#include "server/http/http_server.h"
-#include "server/http/origin_check.h"
+#include "server/http/connection_context.h"
+#include "server/http/message.h"
+#include "server/http/request_parser.h"
+#include "server/http/transport.h"
 
 namespace telemetry::http {
 
-// The parts of a server that its connections share. Used by the thread of the io_context, except `handler`.
-struct ConnectionContext {
-  Limits limits;
-  OriginCheck origins;
-  Handler* handler = nullptr;
-  size_t waiting_bytes = 0;  // of responses that are being sent
-};
+// Serves the requests of a connection, one after the other, until it ends. A pending operation keeps the connection
+// alive. Used by the thread of the queue only.
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  // `context` must outlive the connection. `network`: of the client.
+  Connection(std::unique_ptr<Transport> transport, std::string network, ConnectionContext& context);
 
-// Serves the requests of a connection until the connection ends. `context` must outlive the io_context's handlers.
-// `tls` null: plaintext.
-void ServeConnection(boost::asio::ip::tcp::socket socket, std::string network, const access::SslContext& tls,
-                     ConnectionContext& context);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  void Start();
+
+ private:
+  class Answer;
+
+  // Waits up to `wait` for the first byte of a request.
+  void ReadRequest(absl::Duration wait);
+  void ReadMore(SteadyTime deadline);
+  // Parses the bytes that have arrived. `deadline`: for the end of the request.
+  void Parse(SteadyTime deadline);
+  void Continue(SteadyTime deadline);
+  void OnRequest();
+  absl::Status Check(const Request& request) const;
+  void Pass(Request request);
+  void Send(Response response);
+  void Write();
+  void OnSent(bool has_body);
+  void CloseStream();
+  void Release();
+
+  const std::string network_;
+  ConnectionContext& context_;
+  std::unique_ptr<Transport> transport_;
+  RequestParser parser_;
+  bool keep_alive_ = false;
+  bool is_head_ = false;      // the request is HEAD
+  bool is_http_1_0_ = false;  // the request is HTTP/1.0
+  Response response_;
+  std::string head_;
+  uint64_t waiting_ = 0;  // taken from context_.waiting_bytes
+};
 
 }  // namespace telemetry::http

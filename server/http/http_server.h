@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -19,19 +20,24 @@ struct Limits {
   net::ConnectionLimits connections = {.in_total = 512, .per_network = 128};
   uint32_t head_bytes = 16384;  // of a request, with its target
   uint64_t body_bytes = 4096;   // of a request
-  // The most response bytes that wait for slow clients, in total. Requests beyond are answered with 503.
-  size_t waiting_bytes = size_t{64} << 20;
+  // The most response bytes that wait for slow clients, in total; half of it for one network. A response that exceeds
+  // it is replaced by 503.
+  uint64_t waiting_bytes = uint64_t{64} << 20;
   absl::Duration request_timeout = absl::Seconds(10);  // for a request, once its first byte has arrived, and for TLS
-  absl::Duration idle_timeout = absl::Seconds(60);     // between two requests
-  // The time to send a response: a fixed part, and the time at the slowest rate that is waited for.
-  absl::Duration send_timeout = absl::Seconds(20);
-  size_t slowest_bytes_per_second = size_t{16} << 10;
+  // Between two requests. Zero: the connection ends with each response.
+  absl::Duration idle_timeout = absl::Seconds(60);
+  absl::Duration send_timeout = absl::Seconds(20);  // to send the next Transport::kPieceBytes (256 KiB)
+  absl::Duration close_timeout = absl::Seconds(2);  // for the client to disconnect after the last response
 };
 
 // The address of a server and the credentials that it uses.
 struct ServerOptions {
-  std::string address;  // HOST:PORT; port 0 selects a free port
+  std::string address;            // HOST:PORT; port 0 selects a free port
+  std::string purpose = "pages";  // for the message that the server cannot listen
   access::TlsFiles tls;
+  // Refuses requests whose Host or Origin is another server. False for a server without pages and cookies, which may be
+  // addressed by any name.
+  bool checks_names = true;
   // Names of the server in Host headers, beside its address.
   std::vector<std::string> host_names;
   Limits limits;
@@ -52,7 +58,7 @@ class HttpServer {
   // Starts. `handler` must outlive the server. Must be called once only.
   virtual void Start(Handler* handler) = 0;
   virtual int port() const = 0;
-  // Closes the port and its connections. No request is passed to the handler after that.
+  // Closes the port and its connections. No request is passed to the handler after that. The destructor calls it.
   virtual void Stop() = 0;
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "proto/record/strings.h"
 
 namespace telemetry::http {
@@ -14,13 +16,15 @@ struct Reason {
 
 constexpr Reason kReasons[] = {
     {200, "OK"},
+    {204, "No Content"},
+    {302, "Found"},
+    {303, "See Other"},
     {304, "Not Modified"},
     {400, "Bad Request"},
     {401, "Unauthorized"},
     {403, "Forbidden"},
     {404, "Not Found"},
     {405, "Method Not Allowed"},
-    {408, "Request Timeout"},
     {413, "Content Too Large"},
     {415, "Unsupported Media Type"},
     {421, "Misdirected Request"},
@@ -43,32 +47,38 @@ constexpr std::string_view kSecurityHeaders =
     "Permissions-Policy: camera=(), geolocation=(), microphone=()\r\n";
 
 bool IsClean(std::string_view text) {
-  return std::none_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+  return std::none_of(text.begin(), text.end(),
+                      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+}
+
+void AppendHeader(std::string_view name, std::string_view value, std::string* head) {
+  if (IsClean(name) && IsClean(value)) *head += record::Cat(name, ": ", value, "\r\n");
 }
 
 }  // namespace
 
 std::string_view ReasonPhrase(int status) {
-  const auto* const found =
-      std::find_if(std::begin(kReasons), std::end(kReasons), [&](const Reason& reason) { return reason.status == status; });
+  const auto* const found = std::find_if(std::begin(kReasons), std::end(kReasons),
+                                         [&](const Reason& reason) { return reason.status == status; });
   return found == std::end(kReasons) ? "Unknown" : found->phrase;
 }
 
-std::string FormatHead(const Response& response, bool keep_alive, bool is_secure) {
+Framing FramingOf(const Response& response, bool is_http_1_0) {
+  if (response.status == 204 || response.status == 304) return Framing::kNone;
+  if (response.stream == nullptr) return Framing::kLength;
+  return is_http_1_0 ? Framing::kEndOfConnection : Framing::kChunks;
+}
+
+std::string FormatHead(const Response& response, Framing framing, bool keep_alive) {
   std::string head = record::Cat("HTTP/1.1 ", response.status, " ", ReasonPhrase(response.status), "\r\n");
-  for (const auto& [name, value] : response.headers) {
-    if (IsClean(name) && IsClean(value)) head += record::Cat(name, ": ", value, "\r\n");
-  }
-  if (response.status != 304) head += record::Cat("Content-Type: ", response.content_type, "\r\n");
-  if (response.stream != nullptr) {
-    head += "Transfer-Encoding: chunked\r\n";
-  } else if (response.status != 304) {
-    head += record::Cat("Content-Length: ", response.content().size(), "\r\n");
-  }
+  for (const auto& [name, value] : response.headers) AppendHeader(name, value, &head);
+  if (framing != Framing::kNone) AppendHeader("Content-Type", response.content_type, &head);
+  if (framing == Framing::kLength) AppendHeader("Content-Length", std::to_string(response.content().size()), &head);
+  if (framing == Framing::kChunks) AppendHeader("Transfer-Encoding", "chunked", &head);
+  AppendHeader("Date", absl::FormatTime("%a, %d %b %E4Y %H:%M:%S GMT", absl::Now(), absl::UTCTimeZone()), &head);
   head += kSecurityHeaders;
-  if (is_secure) head += "Strict-Transport-Security: max-age=31536000\r\n";
-  head += record::Cat("Connection: ", keep_alive ? "keep-alive" : "close", "\r\n\r\n");
-  return head;
+  AppendHeader("Connection", keep_alive ? "keep-alive" : "close", &head);
+  return head + "\r\n";
 }
 
 }  // namespace telemetry::http

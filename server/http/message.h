@@ -17,6 +17,8 @@ namespace telemetry::http {
 struct Request {
   std::string method;
   Target target;
+  std::string host;
+  std::string origin;
   std::string authorization;
   std::string cookie;
   std::string content_type;
@@ -35,10 +37,10 @@ class BodyStream {
  public:
   virtual ~BodyStream() = default;
 
-  // Takes the text that is ready. Calls `wake` later, on any thread, if there is none; a later call replaces `wake`.
-  // Returns false if the stream has ended.
+  // Appends the text that is ready. Calls `wake` later, on any thread, if there is none; a later call replaces `wake`,
+  // which may outlive the server. Returns false if nothing follows `text`; Take is not called again then.
   virtual bool Take(std::string* text, std::function<void()> wake) = 0;
-  // Called when the client has disconnected.
+  // Called once if the client has disconnected, or does not read, before the stream's end.
   virtual void Close() = 0;
 };
 
@@ -54,7 +56,8 @@ struct Response {
   std::string_view content() const { return shared_body.empty() ? std::string_view(body) : shared_body; }
 };
 
-// Answers requests. `respond` is called exactly once, on any thread, and may be called before Handle returns.
+// Answers requests. `respond` is called on any thread, and may be called before Handle returns or after the server's
+// end. Only its first call counts; if it is destroyed without a call, the response is 500.
 class Handler {
  public:
   using Respond = std::function<void(Response)>;
@@ -66,8 +69,14 @@ class Handler {
 // Returns the reason phrase of a status: "Not Found" for 404.
 std::string_view ReasonPhrase(int status);
 
-// Returns the head of the response to a request, with the headers that every response has. `has_body` false: of a HEAD
-// request. A header with a control character is left out.
-std::string FormatHead(const Response& response, bool keep_alive, bool is_secure);
+// The end of the body that a response has on the wire.
+enum class Framing { kNone, kLength, kChunks, kEndOfConnection };
+
+// Returns the framing of the response. Only HTTP/1.1 has chunks; a stream to an older client ends with the connection.
+Framing FramingOf(const Response& response, bool is_http_1_0);
+
+// Returns the head of the response to a request, with the headers that every response has. A header with a control
+// character is left out.
+std::string FormatHead(const Response& response, Framing framing, bool keep_alive);
 
 }  // namespace telemetry::http

@@ -33,12 +33,8 @@ bool IsIpAddress(const std::string& name) {
 
 OriginCheck::OriginCheck(std::string_view listen, std::vector<std::string> names) : names_(std::move(names)) {
   for (std::string& name : names_) absl::AsciiStrToLower(&name);
-  std::string host = HostName(listen);
-  allows_addresses_ = host == "0.0.0.0" || host == "[::]" || !access::StaysOnThisMachine(listen);
-  if (access::StaysOnThisMachine(listen) || allows_addresses_) {
-    names_.insert(names_.end(), {"localhost", "127.0.0.1", "[::1]"});
-  }
-  names_.push_back(std::move(host));
+  names_.insert(names_.end(), {"localhost", "127.0.0.1", "[::1]", HostName(listen)});
+  allows_addresses_ = !access::StaysOnThisMachine(listen);
 }
 
 absl::Status OriginCheck::CheckHost(std::string_view host) const {
@@ -51,8 +47,10 @@ absl::Status OriginCheck::CheckHost(std::string_view host) const {
 
 absl::Status OriginCheck::CheckOrigin(std::string_view origin, std::string_view host, bool is_secure) {
   if (origin.empty()) return absl::OkStatus();
-  const std::string own = record::Cat(is_secure ? "https://" : "http://", host);
-  if (absl::EqualsIgnoreCase(record::AbslView(origin), own)) return absl::OkStatus();
+  const auto is_own = [&](std::string_view scheme) {
+    return absl::EqualsIgnoreCase(record::AbslView(origin), record::Cat(scheme, host));
+  };
+  if (is_own("https://") || (!is_secure && is_own("http://"))) return absl::OkStatus();
   return absl::PermissionDeniedError("a page of another site sent this request");
 }
 

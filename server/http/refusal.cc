@@ -1,6 +1,5 @@
 #include "server/http/refusal.h"
 
-#include <boost/beast/core/error.hpp>
 #include <boost/beast/http/error.hpp>
 
 #include "proto/log/log.h"
@@ -37,10 +36,12 @@ int StatusOf(const absl::Status& error) {
 }  // namespace
 
 Response ErrorResponse(int status, std::string_view message) {
-  Response response = {.status = status, .content_type = "application/json", .headers = {{"Cache-Control", "no-store"}}};
+  Response response = {
+      .status = status, .content_type = "application/json", .headers = {{"Cache-Control", "no-store"}}};
   response.body = R"({"error": {"message": )";
   record::AppendJsonString(message, &response.body);
   response.body += "}}\n";
+  if (status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
   if (status == 503) response.headers.emplace_back("Retry-After", "1");
   return response;
 }
@@ -62,18 +63,12 @@ absl::Status WrongHost(const absl::Status& error) {
 
 Response Overloaded() { return ErrorResponse(503, "the server is busy; try again"); }
 
-std::optional<Response> RefuseUnreadable(const boost::system::error_code& error) {
-  namespace beast = boost::beast;
-  if (error == beast::http::error::end_of_stream || error == boost::system::errc::operation_canceled) {
-    return std::nullopt;
-  }
-  if (error == beast::error::timeout) return ErrorResponse(408, "the request was not complete in time");
-  if (error == beast::http::error::header_limit || error == beast::http::error::buffer_overflow) {
+Response RefuseUnreadable(const boost::system::error_code& error) {
+  using Reason = boost::beast::http::error;
+  if (error == Reason::header_limit || error == Reason::buffer_overflow) {
     return ErrorResponse(431, "the head of the request is too long");
   }
-  if (error == beast::http::error::body_limit) return ErrorResponse(413, "the body of the request is too long");
-  if (error.category() != make_error_code(beast::http::error::bad_method).category()) return std::nullopt;
-  if (error == beast::http::error::partial_message) return std::nullopt;
+  if (error == Reason::body_limit) return ErrorResponse(413, "the body of the request is too long");
   return ErrorResponse(400, "the request is not HTTP/1.1");
 }
 

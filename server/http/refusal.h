@@ -1,7 +1,7 @@
 #pragma once
 
 #include <boost/system/error_code.hpp>
-#include <optional>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "server/http/message.h"
@@ -22,7 +22,7 @@ absl::Status WrongHost(const absl::Status& error);
 // Returns the response for a server that is busy: 503 with Retry-After.
 Response Overloaded();
 
-// Returns the response to a request that could not be read, or nullopt if the connection is gone.
-std::optional<Response> RefuseUnreadable(const boost::system::error_code& error);
+// Returns the response to bytes that RequestParser cannot read.
+Response RefuseUnreadable(const boost::system::error_code& error);
 
 }  // namespace telemetry::http

@@ -1,11 +1,12 @@
 #pragma once
 
-#include <openssl/ssl.h>
-
+#include <array>
 #include <memory>
+#include <optional>
 
 #include "absl/status/statusor.h"
-#include "proto/base/steady.h"
+#include "server/access/file_stamp.h"
+#include "server/access/gate.h"
 #include "server/access/server_credentials.h"
 #include "server/access/tls_connection.h"
 
@@ -17,14 +18,18 @@ class TlsContext {
   explicit TlsContext(access::TlsFiles files) : files_(std::move(files)) {}
 
   bool is_used() const { return !files_.cert.empty(); }
-  // Returns the context for a new connection; reads the files at most once a second. Returns the last good context
-  // while the files cannot be used. INVALID_ARGUMENT: they never could.
+  // Returns the context for a new connection. Returns the last good context while the files cannot be used.
+  // INVALID_ARGUMENT: they never could.
   absl::StatusOr<access::SslContext> Get();
 
  private:
+  using Stamps = std::array<std::optional<access::FileStamp>, 3>;
+  Stamps ReadStamps() const;
+
   const access::TlsFiles files_;
   access::SslContext context_;
-  SteadyTime next_read_ = kLongAgo;
+  std::optional<Stamps> stamps_;  // of the files that were read last; nullopt: they must be read again
+  access::LogLimit failure_lines_;
 };
 
 }  // namespace telemetry::http
