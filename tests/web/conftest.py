@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import pathlib
 import subprocess
 import sys
 import threading
+import time
 import urllib.parse
+import urllib.request
 from collections.abc import Iterator
 from typing import Any
 
@@ -43,6 +46,17 @@ class Service:
         run("telemetry-worker", "tune", *TUNED, *where, *flags)
 
 
+    def await_summaries(self) -> None:
+        """Waits until the lists contain everything that has been stored."""
+        end = time.monotonic() + TIMEOUT_S
+        while True:
+            with urllib.request.urlopen(f"{self.address}/api/v1/overview", timeout=TIMEOUT_S) as answer:
+                overview = json.load(answer)
+            if overview["summaries"]["complete"] and not overview["running"]:
+                return
+            assert time.monotonic() < end
+
+
 @contextlib.contextmanager
 def web(database: Any, *flags: str) -> Iterator[str]:
     """Runs telemetry-web on a dataset, and returns its address."""
@@ -52,7 +66,7 @@ def web(database: Any, *flags: str) -> Iterator[str]:
     try:
         line = process.stdout.readline()
         assert "listening on" in line, f"telemetry-web did not start: {line}"
-        yield "http://" + line.split("listening on", 1)[1].strip().removeprefix("http://").rstrip("/")
+        yield line.split("listening on", 1)[1].strip()
     finally:
         process.terminate()
         assert process.wait(TIMEOUT_S) == 0
@@ -73,6 +87,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
             started = Service(pipeline, address)
             for seed in (1, 2):
                 started.tune(f"--seed={seed}", f"--origin=ci/{seed}")
+            started.await_summaries()
             yield started
 
 
