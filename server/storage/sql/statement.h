@@ -39,6 +39,13 @@ class Statement {
     return *this;
   }
 
+  // Binds one more parameter, for a statement whose parameters depend on what it selects. Reset() must precede the first.
+  template <typename Value>
+  Statement& BindOne(int index, const Value& value) {
+    BindAt(index, value);
+    return *this;
+  }
+
   // Moves to the next row. Returns false, and resets the statement, if there is none.
   absl::StatusOr<bool> Step() { return prepared_->Step(); }
   // Runs a statement without rows to its end, and resets it.

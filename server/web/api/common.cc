@@ -7,6 +7,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 #include "proto/record/strings.h"
+#include "proto/record/utf8.h"
 #include "server/web/summary/named_text.h"
 
 namespace telemetry::web::api {
@@ -76,6 +77,8 @@ absl::StatusOr<std::optional<Cursor>> ParseCursor(const Call& call) {
   cursor.is_null = *at == 'n';
   absl::StatusOr<std::string> value = record::HexDecode({at + 1, static_cast<size_t>(end - at - 1)});
   if (!value.ok()) return absl::InvalidArgumentError("parameter cursor: it is not a next_cursor");
+  const bool is_text = value->find('\0') == std::string::npos && record::FindInvalidUtf8(*value) == std::string::npos;
+  if (!is_text) return absl::InvalidArgumentError("parameter cursor: it is not a next_cursor");
   cursor.value = *std::move(value);
   return cursor;
 }

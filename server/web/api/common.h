@@ -13,6 +13,9 @@
 
 namespace telemetry::web::api {
 
+// The most code points of a column that a list reads, more than it shows.
+inline constexpr int kListColumnLength = 400;
+
 // Writes a Named from the columns label and filter at `column`.
 void WriteNamed(json::JsonWriter& out, std::string_view key, const storage::sql::Statement& row, int column);
 // Write a column, or null for NULL.

@@ -12,6 +12,7 @@
 #include "server/web/api/failure_group.h"
 #include "server/web/api/repro_command.h"
 #include "server/web/api/row_details.h"
+#include "server/web/api/row_failures.h"
 #include "server/web/api/run_scope.h"
 #include "server/web/rows/config_table.h"
 #include "server/web/rows/row_cursor.h"
@@ -27,15 +28,19 @@ using storage::sql::Statement;
 
 constexpr int64_t kMostShownRows = 50;
 
+// Texts of rows are shown whole until they have this many bytes together.
+constexpr size_t kMostShownBytes = size_t{4} << 20;
+
 // Writes the rows of a config.
 class RowWriter {
  public:
-  RowWriter(const Call& call, const std::string& config_id, std::optional<std::string> text)
+  RowWriter(const Call& call, const std::string& config_id)
       : config_id_(config_id),
-        text_(std::move(text)),
         statuses_(call.dataset),
-        cursor_(call.dataset, rows::RowCursor::Failures::kRead),
+        cursor_(call.dataset, rows::RowCursor::Failures::kSkip),
         details_(call.dataset),
+        failures_(call.dataset),
+        texts_(call.dataset),
         hashes_(call.dataset, {.text = "SELECT source_hash FROM source_hashes",
                                .key = storage::sql::kInRun,
                                .where = "attempt = ?1 AND seq = ?2"}) {}
@@ -51,8 +56,8 @@ class RowWriter {
       ++read_;
       const rows::Row& row = cursor_.row();
       if (std::find(configs.begin(), configs.end(), row.config) == configs.end()) continue;
-      config_ = row.config;
-      run_ = key.run;
+      if (config_ == 0) config_ = row.config;
+      if (run_ == 0) run_ = key.run;
       if (++rows_ > kMostShownRows) continue;
       RETURN_IF_ERROR(WriteRow(key, attempt_id, row, out));
     }
@@ -61,12 +66,14 @@ class RowWriter {
   }
 
   int64_t rows() const { return rows_; }
-  int64_t config() const { return config_; }  // key of the config that the last row has
+  // The config and the run of the first row.
+  int64_t config() const { return config_; }
   int64_t run() const { return run_; }
 
  private:
   absl::Status WriteRow(const AttemptKey& key, const std::string& attempt_id, const rows::Row& row, JsonWriter& out) {
     ASSIGN_OR_RETURN(const RowDetails details, details_.Read(key, row.seq));
+    ASSIGN_OR_RETURN(const ConfigTexts::Config config, texts_.ReadCut(row.config));
     out.BeginObject();
     out.Field("attempt_id", attempt_id);
     out.Field("seq", row.seq);
@@ -76,17 +83,29 @@ class RowWriter {
     out.Field("perf_ms", row.perf_ms);
     out.Field("compile_time_s", row.compile_time_s);
     out.Field("config_id", config_id_);
-    out.Field("config", text_);
+    out.Field("config", config.text);
     const std::string_view stage = rows::StageName(row.stage);
     stage.empty() ? out.Field("stage", nullptr) : out.Field("stage", stage);
-    const std::string failure = FailureText(row.failure);
-    failure.empty() ? out.Field("failure", nullptr) : out.Field("failure", Whole{failure});
     WriteDetails(details, out);
+    RETURN_IF_ERROR(WriteFailure(key, row.seq, out));
     ASSIGN_OR_RETURN(const bool has_hash, hashes_.Bind(storage::sql::InRun{key.run}, key.attempt, row.seq).Step());
     has_hash ? WriteHex(out, "source_hash", hashes_, 0) : out.Field("source_hash", nullptr);
     hashes_.Reset();
-    row.failure.empty() ? out.Field("failure_json", nullptr) : out.Field("failure_json", Whole{row.failure});
     out.EndObject();
+    return absl::OkStatus();
+  }
+
+  absl::Status WriteFailure(const AttemptKey& key, int64_t seq, JsonWriter& out) {
+    const bool is_whole = out.size() < kMostShownBytes;
+    ASSIGN_OR_RETURN(const std::string failure,
+                     failures_.Read(key, seq, is_whole ? int64_t{json::kWholeTextBytes} : rows::kMostFailureLength));
+    const std::string text = FailureText(failure);
+    const auto write = [&](const char* name, const std::string& value) {
+      if (value.empty()) return out.Field(name, nullptr);
+      is_whole ? out.Field(name, Whole{value}) : out.Field(name, value);
+    };
+    write("failure", text);
+    write("failure_json", failure);
     return absl::OkStatus();
   }
 
@@ -110,10 +129,11 @@ class RowWriter {
   }
 
   const std::string config_id_;
-  const std::optional<std::string> text_;
   rows::StatusTable statuses_;
   rows::RowCursor cursor_;
   RowDetailReader details_;
+  RowFailures failures_;
+  ConfigTexts texts_;
   Statement hashes_;
   int64_t read_ = 0;
   int64_t rows_ = 0;
@@ -151,8 +171,7 @@ absl::Status GetConfig(const Call& call, JsonWriter& out) {
   const std::string& id = call.path[1];
   ASSIGN_OR_RETURN(const std::vector<int64_t> configs, FindConfigs(call.dataset, id));
   if (configs.empty()) return absl::NotFoundError("the dataset has no config with this id");
-  ASSIGN_OR_RETURN(const ConfigTexts::Config text, ConfigTexts(call.dataset).Read(configs.front()));
-  RowWriter rows(call, id, text.text);
+  RowWriter rows(call, id);
   std::string rows_json;
   JsonWriter rows_out(&rows_json);
   rows_out.BeginArray();

@@ -4,6 +4,7 @@
 
 #include "absl/strings/ascii.h"
 #include "proto/record/ids.h"
+#include "proto/record/json.h"
 #include "proto/record/strings.h"
 #include "server/storage/sql/failure_json.h"
 #include "server/web/json/clean_text.h"
@@ -28,6 +29,21 @@ size_t NumberLength(std::string_view text) {
   const bool ends_word = length == text.size() || !absl::ascii_isalnum(static_cast<unsigned char>(text[length]));
   if (is_decimal || text.starts_with("0x") || (ends_word && length >= kLeastHashDigits)) return length;
   return absl::ascii_isdigit(static_cast<unsigned char>(text.front())) ? text.find_first_not_of("0123456789") : 0;
+}
+
+// The longest escape of a character in a JSON string: two halves of a surrogate pair.
+constexpr size_t kLongestEscape = 12;
+
+// Parses a failure, whose text may be cut within its message.
+v1::Failure ParseFailure(std::string_view text) {
+  v1::Failure failure;
+  std::string closed(text);
+  // An escape may be cut too.
+  for (size_t dropped = 0; !record::ParseJson(closed).ok() && dropped <= std::min(kLongestEscape, text.size()); ++dropped) {
+    closed = record::Cat(text.substr(0, text.size() - dropped), "\"}");
+  }
+  storage::sql::FailureFromJson(record::ParseJson(closed).ok() ? std::string_view(closed) : text, &failure);
+  return failure;
 }
 
 }  // namespace
@@ -58,8 +74,7 @@ std::string GeneralMessage(std::string_view message) {
 FailureReason ReasonOf(const std::string& status, std::string_view failure) {
   FailureReason reason = {.status = status};
   if (failure.empty()) return reason;
-  v1::Failure parsed;
-  storage::sql::FailureFromJson(failure, &parsed);
+  const v1::Failure parsed = ParseFailure(failure);
   reason.phase = json::CleanText(parsed.phase(), json::kListTextBytes);
   reason.error_class = json::CleanText(parsed.error_class(), json::kListTextBytes);
   reason.code = json::CleanText(parsed.code(), json::kListTextBytes);
@@ -69,8 +84,7 @@ FailureReason ReasonOf(const std::string& status, std::string_view failure) {
 
 std::string FailureText(std::string_view failure) {
   if (failure.empty()) return "";
-  v1::Failure parsed;
-  storage::sql::FailureFromJson(failure, &parsed);
+  const v1::Failure parsed = ParseFailure(failure);
   std::string text;
   for (const std::string* part : {&parsed.phase(), &parsed.error_class(), &parsed.code(), &parsed.message()}) {
     if (!part->empty()) text += record::Cat(text.empty() ? "" : ": ", *part);

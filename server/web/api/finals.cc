@@ -55,7 +55,7 @@ void WriteRatio(const Final& best, const Final& final, JsonWriter& out) {
   out.Field("ratio_low", ratio.has_value() ? ratio->low : std::nullopt);
   out.Field("ratio_high", ratio.has_value() ? ratio->high : std::nullopt);
   std::optional<bool> tied = final.details.tied_with_best;
-  if (!tied.has_value() && ratio.has_value() && ratio->low.has_value()) tied = *ratio->low <= 1;
+  if (!tied.has_value() && ratio.has_value() && ratio->low.has_value()) tied = !*ratio->IsSignificant();
   if (&best == &final) tied = true;
   out.Field("tied", tied);
 }
@@ -104,7 +104,7 @@ absl::Status GetFinals(const Call& call, JsonWriter& out) {
   for (const MeasuredConfig& row : SelectRows(std::move(measured.configs), &are_final, &left_out)) {
     Final& final = finals.emplace_back(Final{.row = row, .details = {}, .config = {}});
     ASSIGN_OR_RETURN(final.details, details.Read(scope.attempts[static_cast<size_t>(row.attempt)], row.seq));
-    ASSIGN_OR_RETURN(final.config, texts.Read(row.config));
+    ASSIGN_OR_RETURN(final.config, texts.ReadCut(row.config));
   }
   out.BeginObject();
   out.BeginArray("items");

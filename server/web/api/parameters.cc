@@ -9,7 +9,7 @@
 namespace telemetry::web::api {
 namespace {
 
-constexpr size_t kMostBytes = 300;
+constexpr size_t kMostValueBytes = 300;
 
 absl::Status Wrong(std::string_view name, std::string_view why) {
   return absl::InvalidArgumentError(record::Cat("parameter ", name, ": ", why));
@@ -20,7 +20,7 @@ absl::Status Wrong(std::string_view name, std::string_view why) {
 absl::Status Parameters::Allow(absl::Span<const std::string_view> names,
                                absl::Span<const std::string_view> repeated) const {
   for (const auto& [name, value] : target_.query) {
-    if (value.size() > kMostBytes) return Wrong(name.substr(0, 40), "the value is too long");
+    if (value.size() > kMostValueBytes) return Wrong(name.substr(0, 40), "the value is too long");
     if (std::find(repeated.begin(), repeated.end(), name) != repeated.end()) continue;
     if (std::find(names.begin(), names.end(), name) == names.end()) {
       return Wrong(name.substr(0, 40), "there is no such parameter here");

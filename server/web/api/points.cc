@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "proto/base/status_macros.h"
+#include "proto/record/strings.h"
 #include "server/web/api/endpoints.h"
 #include "server/web/api/knob_view.h"
 #include "server/web/rows/stage.h"
@@ -79,8 +80,33 @@ void WriteColumn(JsonWriter& out, const char* key, const std::vector<size_t>& pl
   out.EndArray();
 }
 
+void WriteValues(const std::vector<const Knob*>& knobs, const std::vector<size_t>& places, JsonWriter& out) {
+  out.BeginArray("values");
+  for (const Knob* const knob : knobs) {
+    out.BeginArray();
+    for (const size_t place : places) {
+      const int32_t value = knob->value_of[place];
+      value == Knob::kAbsent || value >= static_cast<int32_t>(kMostPlottedValues) ? out.Value(nullptr) : out.Value(value);
+    }
+    out.EndArray();
+  }
+  out.EndArray();
+}
+
+// Writes the texts of the values of each knob, for a CSV, which has no list of the knobs' values.
+void WriteKnobColumns(const std::vector<const Knob*>& knobs, const std::vector<size_t>& places, JsonWriter& out) {
+  for (const Knob* const knob : knobs) {
+    out.BeginArray(record::Cat("knob ", knob->name));
+    for (const size_t place : places) {
+      const int32_t value = knob->value_of[place];
+      value == Knob::kAbsent ? out.Value(nullptr) : out.Value(knob->values[static_cast<size_t>(value)].text);
+    }
+    out.EndArray();
+  }
+}
+
 void WritePoints(const KnobView& view, const std::vector<const Knob*>& knobs, const std::vector<size_t>& places,
-                 const rows::StatusTable& statuses, JsonWriter& out) {
+                 const rows::StatusTable& statuses, bool is_csv, JsonWriter& out) {
   const auto at = [&view](size_t place) -> const MeasuredConfig& { return view.configs[place]; };
   out.BeginObject("points");
   WriteColumn(out, "config_id", places, [&](size_t place) { return view.table.Find(at(place).config).id; });
@@ -97,16 +123,7 @@ void WritePoints(const KnobView& view, const std::vector<const Knob*>& knobs, co
     const std::string_view name = rows::StageName(at(place).stage);
     return name.empty() ? std::nullopt : std::optional(name);
   });
-  out.BeginArray("values");
-  for (const Knob* const knob : knobs) {
-    out.BeginArray();
-    for (const size_t place : places) {
-      const int32_t value = knob->value_of[place];
-      value == Knob::kAbsent || value >= static_cast<int32_t>(kMostPlottedValues) ? out.Value(nullptr) : out.Value(value);
-    }
-    out.EndArray();
-  }
-  out.EndArray();
+  is_csv ? WriteKnobColumns(knobs, places, out) : WriteValues(knobs, places, out);
   out.EndObject();
 }
 
@@ -116,6 +133,7 @@ absl::Status GetPoints(const Call& call, JsonWriter& out) {
   RETURN_IF_ERROR(call.parameters.Allow({"sender", "points", "format"}, {"attempt", "knob"}));
   ASSIGN_OR_RETURN(const int64_t points, call.parameters.Bounded("points", 1000, 10, 4000));
   ASSIGN_OR_RETURN(const std::vector<std::string> names, call.parameters.All("knob", kMostPlottedKnobs));
+  ASSIGN_OR_RETURN(const std::string format, call.parameters.Choice("format", {"json", "csv"}));
   ASSIGN_OR_RETURN(const RunScope scope, FindRun(call));
   ASSIGN_OR_RETURN(const KnobView view, ReadKnobView(call, scope));
   ASSIGN_OR_RETURN(const std::vector<const Knob*> knobs, SelectKnobs(view, names));
@@ -124,7 +142,7 @@ absl::Status GetPoints(const Call& call, JsonWriter& out) {
   const std::vector<size_t> places = Sample(view.configs.size(), static_cast<size_t>(points));
   out.BeginObject();
   WriteKnobs(knobs, out);
-  WritePoints(view, knobs, places, statuses, out);
+  WritePoints(view, knobs, places, statuses, format == "csv", out);
   out.BeginArray("attempts");
   for (const std::string& id : scope.attempt_ids) out.Value(id);
   out.EndArray();

@@ -1,12 +1,12 @@
 #include "server/web/api/row_details.h"
 
 #include "proto/base/status_macros.h"
-#include "server/web/summary/optional_column.h"
+#include "server/web/rows/optional_column.h"
 
 namespace telemetry::web::api {
 
-using summary::OptionalDouble;
-using summary::OptionalInt;
+using rows::OptionalDouble;
+using rows::OptionalInt;
 
 namespace {
 

@@ -1,17 +1,17 @@
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "proto/base/status_macros.h"
-#include "proto/record/ids.h"
 #include "server/web/api/common.h"
 #include "server/web/api/config_text.h"
 #include "server/web/api/endpoints.h"
 #include "server/web/api/failure_group.h"
+#include "server/web/api/row_failures.h"
 #include "server/web/api/run_scope.h"
 #include "server/web/rows/row_cursor.h"
 #include "server/web/rows/status_table.h"
@@ -34,7 +34,12 @@ struct RowFilter {
 struct ListedRow {
   size_t attempt = 0;
   Row row;
-  std::string failure;
+};
+
+// A page of the list.
+struct Page {
+  std::vector<ListedRow> rows;
+  std::optional<Cursor> next;  // nullopt: the last page
 };
 
 absl::StatusOr<RowFilter> ReadFilter(const Call& call) {
@@ -77,42 +82,78 @@ struct Order {
   }
 };
 
-absl::StatusOr<std::vector<ListedRow>> ReadRows(const Call& call, const RunScope& scope, const RowFilter& filter,
-                                                const rows::StatusTable& statuses) {
-  rows::RowCursor cursor(call.dataset, rows::RowCursor::Failures::kRead);
-  std::vector<ListedRow> listed;
-  int64_t rows = 0;
-  for (size_t i = 0; i < scope.attempts.size() && rows < kMostRows; ++i) {
-    cursor.Begin(scope.attempts[i]);
-    while (++rows < kMostRows) {
-      ASSIGN_OR_RETURN(const bool found, cursor.Next());
-      if (!found) break;
-      if (!IsSelected(filter, statuses, cursor.row())) continue;
-      listed.push_back({.attempt = i, .row = cursor.row()});
-      listed.back().row.failure = {};
-    }
-    cursor.End();
-  }
+ListedRow WithoutTexts(size_t attempt, const Row& row) {
+  ListedRow listed = {.attempt = attempt, .row = row};
+  listed.row.failure = {};
   return listed;
 }
 
-// Reads the failures of the rows of a page.
-class FailureReader {
+// Reads rows in the order of `seq`.
+class PageReader {
  public:
-  explicit FailureReader(storage::sql::Database& dataset)
-      : read_(dataset, {.text = "SELECT failure FROM measurements",
-                        .key = storage::sql::kInRun,
-                        .where = "attempt = ?1 AND seq = ?2"}) {}
+  PageReader(const Call& call, const RunScope& scope, const RowFilter& filter, const rows::StatusTable& statuses)
+      : scope_(scope),
+        filter_(filter),
+        statuses_(statuses),
+        cursor_(call.dataset,
+                filter.failure.has_value() ? rows::RowCursor::Failures::kRead : rows::RowCursor::Failures::kSkip) {}
 
-  absl::StatusOr<std::string> Read(const storage::sql::AttemptKey& key, int64_t seq) {
-    ASSIGN_OR_RETURN(const bool found, read_.Bind(storage::sql::InRun{key.run}, key.attempt, seq).Step());
-    std::string text = found ? FailureText(read_.Text(0)) : "";
-    read_.Reset();
-    return text;
+  // Reads a page in the order of `seq`. The cursor is the row before the page. A page may have less rows than `size`.
+  absl::StatusOr<Page> InOrder(const std::optional<Cursor>& after, size_t size) {
+    ASSIGN_OR_RETURN(size_t attempt, AttemptOf(after));
+    int64_t seq = after.has_value() ? after->key : 0;
+    Page page;
+    for (; attempt < scope_.attempts.size() && !page.next.has_value(); ++attempt, seq = 0) {
+      RETURN_IF_ERROR(AddAttempt(attempt, seq, size, &page));
+    }
+    return page;
+  }
+
+  // Reads a page of another order, among the first kMostRows rows. The cursor is the number of rows before the page.
+  absl::StatusOr<Page> Sorted(const std::optional<Cursor>& after, size_t size, const Order& order) {
+    Page page;
+    for (size_t i = 0; i < scope_.attempts.size() && read_ < kMostRows; ++i) {
+      RETURN_IF_ERROR(AddAttempt(i, 0, std::numeric_limits<size_t>::max(), &page));
+    }
+    std::vector<ListedRow>& rows = page.rows;
+    const size_t from = std::min(rows.size(), static_cast<size_t>(after.has_value() ? std::max<int64_t>(after->key, 0) : 0));
+    const size_t to = std::min(rows.size(), from + size);
+    std::partial_sort(rows.begin(), rows.begin() + static_cast<ptrdiff_t>(to), rows.end(), order);
+    page.next = to < rows.size() ? std::optional(Cursor{.key = static_cast<int64_t>(to)}) : std::nullopt;
+    rows.resize(to);
+    rows.erase(rows.begin(), rows.begin() + static_cast<ptrdiff_t>(from));
+    return page;
   }
 
  private:
-  storage::sql::Statement read_;
+  absl::StatusOr<size_t> AttemptOf(const std::optional<Cursor>& cursor) const {
+    if (!cursor.has_value()) return 0;
+    const auto found = std::find(scope_.attempt_ids.begin(), scope_.attempt_ids.end(), cursor->value);
+    if (found == scope_.attempt_ids.end()) return absl::InvalidArgumentError("parameter cursor: it belongs to another list");
+    return static_cast<size_t>(found - scope_.attempt_ids.begin());
+  }
+
+  // Adds the selected rows of an attempt after `seq`, up to `size` rows in the page.
+  absl::Status AddAttempt(size_t attempt, int64_t seq, size_t size, Page* page) {
+    cursor_.Begin(scope_.attempts[attempt], seq);
+    while (true) {
+      ASSIGN_OR_RETURN(const bool found, cursor_.Next());
+      if (!found) return absl::OkStatus();
+      const bool is_selected = IsSelected(filter_, statuses_, cursor_.row());
+      if ((is_selected && page->rows.size() == size) || ++read_ > kMostRows) break;
+      seq = cursor_.row().seq;
+      if (is_selected) page->rows.push_back(WithoutTexts(attempt, cursor_.row()));
+    }
+    cursor_.End();
+    page->next = Cursor{.value = scope_.attempt_ids[attempt], .key = seq};
+    return absl::OkStatus();
+  }
+
+  const RunScope& scope_;
+  const RowFilter& filter_;
+  const rows::StatusTable& statuses_;
+  rows::RowCursor cursor_;
+  int64_t read_ = 0;
 };
 
 void WriteRow(const RunScope& scope, const ListedRow& listed, const std::string& status,
@@ -147,24 +188,24 @@ absl::Status ListRows(const Call& call, JsonWriter& out) {
   ASSIGN_OR_RETURN(const RowFilter filter, ReadFilter(call));
   rows::StatusTable statuses(call.dataset);
   RETURN_IF_ERROR(statuses.Refresh());
-  ASSIGN_OR_RETURN(std::vector<ListedRow> rows, ReadRows(call, scope, filter, statuses));
+  PageReader reader(call, scope, filter, statuses);
   const bool is_descending = sort.front() == '-';
   const Order order = {.column = sort.substr(is_descending ? 1 : 0), .is_descending = is_descending};
-  const size_t from = std::min(rows.size(), static_cast<size_t>(cursor.has_value() ? std::max<int64_t>(cursor->key, 0) : 0));
-  const size_t to = std::min(rows.size(), from + static_cast<size_t>(size));
-  std::partial_sort(rows.begin(), rows.begin() + static_cast<ptrdiff_t>(to), rows.end(), order);
+  const auto page_size = static_cast<size_t>(size);
+  ASSIGN_OR_RETURN(const Page page,
+                   sort == "seq" ? reader.InOrder(cursor, page_size) : reader.Sorted(cursor, page_size, order));
   ConfigTexts texts(call.dataset);
-  FailureReader failures(call.dataset);
+  RowFailures failures(call.dataset);
   out.BeginObject();
   out.BeginArray("items");
-  for (size_t i = from; i < to; ++i) {
-    ASSIGN_OR_RETURN(const ConfigTexts::Config config, texts.Read(rows[i].row.config));
-    ASSIGN_OR_RETURN(const std::string failure, failures.Read(scope.attempts[rows[i].attempt], rows[i].row.seq));
-    WriteRow(scope, rows[i], statuses.Name(rows[i].row.status), config, failure, out);
+  for (const ListedRow& listed : page.rows) {
+    ASSIGN_OR_RETURN(const ConfigTexts::Config config, texts.Read(listed.row.config));
+    ASSIGN_OR_RETURN(const std::string failure,
+                     failures.Read(scope.attempts[listed.attempt], listed.row.seq, rows::kMostFailureLength));
+    WriteRow(scope, listed, statuses.Name(listed.row.status), config, FailureText(failure), out);
   }
   out.EndArray();
-  to < rows.size() ? out.Field("next_cursor", FormatCursor({.key = static_cast<int64_t>(to)}))
-                   : out.Field("next_cursor", nullptr);
+  page.next.has_value() ? out.Field("next_cursor", FormatCursor(*page.next)) : out.Field("next_cursor", nullptr);
   out.EndObject();
   return absl::OkStatus();
 }

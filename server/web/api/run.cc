@@ -117,11 +117,8 @@ absl::Status WriteBest(const Call& call, const RunScope& scope, const std::strin
     out.Field("repro", nullptr);
     return absl::OkStatus();
   }
-  Statement row(call.dataset, {.text = "SELECT m.config FROM measurements AS m",
-                               .key = storage::sql::kInRun,
-                               .where = "attempt = ?1 AND seq = ?2"});
   ASSIGN_OR_RETURN(const std::optional<int64_t> config,
-                   row.Bind(storage::sql::InRun{best.Int(1)}, best.Int(0), best.Int(2)).QueryInt());
+                   ConfigOfRow(call.dataset, {.run = best.Int(1), .attempt = best.Int(0)}, best.Int(2)));
   if (!config.has_value()) return absl::UnavailableError("the summaries are not up to date");
   const std::string dialect = best.String(3);
   RETURN_IF_ERROR(WriteConfigText(call, best.Int(1), *config, dialect, "best", out));

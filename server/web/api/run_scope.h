@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -27,5 +28,7 @@ struct RunScope {
 // NOT_FOUND: the dataset has no attempt of such a run.
 absl::StatusOr<RunScope> FindRun(const Call& call);
 
+// Returns true for 32 hex digits in lower case.
+bool IsAttemptId(std::string_view text);
 
 }  // namespace telemetry::web::api

@@ -10,6 +10,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "proto/base/status_macros.h"
+#include "proto/record/ids.h"
+#include "proto/record/strings.h"
 #include "server/web/api/endpoints.h"
 #include "server/web/api/failure_group.h"
 #include "server/web/api/run_scope.h"
@@ -28,7 +30,9 @@ using rows::Row;
 constexpr size_t kMostGroups = 100;
 constexpr size_t kMostTypical = 5;
 constexpr double kLeastLift = 0.1;  // of a setting's share among the failed configs
-constexpr size_t kMostKnownReasons = 2000;
+constexpr size_t kMostKnownReasons = 10000;
+constexpr size_t kMostKeptGroups = 1000;  // groups beyond this number are counted only
+constexpr size_t kMostExampleBytes = 4096;
 
 struct StatusCount {
   int64_t rows = 0;
@@ -52,27 +56,36 @@ struct Counts {
   absl::flat_hash_set<int64_t> configs;
   int64_t unfinished = 0;
 
-  // Ids of reasons by status and failure text, since parsing takes long and texts recur.
+  // Ids of reasons by the digests of status and failure, since parsing takes long and texts recur.
   absl::flat_hash_map<std::string, std::string> ids;
+  absl::flat_hash_set<std::string> ids_left_out;  // of groups that are not kept
 };
 
+// Returns the group of a reason, a new one if there is room; else nullptr.
+Group* FindGroup(const std::string& id, Counts* counts) {
+  if (const auto found = counts->groups.find(id); found != counts->groups.end()) return &found->second;
+  if (counts->groups.size() < kMostKeptGroups) return &counts->groups[id];
+  counts->ids_left_out.insert(id);
+  return nullptr;
+}
+
 void AddFailure(const Row& row, const std::string& status, const std::string& attempt_id, Counts* counts) {
-  std::string key = status + std::string(1, '\0') + std::string(row.failure);
-  auto known = counts->ids.find(key);
+  std::string digest = record::Sha256(record::Cat(status, std::string_view("\0", 1), row.failure));
+  auto known = counts->ids.find(digest);
   if (known == counts->ids.end()) {
-    FailureReason reason = ReasonOf(status, row.failure);
-    const std::string id = reason.Id();
-    Group& group = counts->groups[id];
-    if (group.rows == 0) {
-      group = {.reason = std::move(reason), .attempt_id = attempt_id, .seq = row.seq, .config = row.config};
-      if (!row.failure.empty()) group.message = json::CleanText(FailureText(row.failure), 4096);
-    }
-    if (counts->ids.size() > kMostKnownReasons) counts->ids.clear();
-    known = counts->ids.emplace(std::move(key), id).first;
+    if (counts->ids.size() >= kMostKnownReasons) counts->ids.clear();
+    known = counts->ids.emplace(std::move(digest), ReasonOf(status, row.failure).Id()).first;
   }
-  Group& group = counts->groups[known->second];
-  ++group.rows;
-  group.configs.insert(row.config);
+  Group* const group = FindGroup(known->second, counts);
+  if (group == nullptr) return;
+  if (group->rows++ == 0) {
+    group->reason = ReasonOf(status, row.failure);
+    group->attempt_id = attempt_id;
+    group->seq = row.seq;
+    group->config = row.config;
+    if (!row.failure.empty()) group->message = json::CleanText(FailureText(row.failure), kMostExampleBytes);
+  }
+  group->configs.insert(row.config);
 }
 
 absl::Status CountAttempt(const storage::sql::AttemptKey& key, const std::string& attempt_id,
@@ -103,11 +116,13 @@ absl::Status CountAttempt(const storage::sql::AttemptKey& key, const std::string
 using Shares = std::map<ConfigTable::Setting, int64_t>;
 
 Shares CountSettings(const ConfigTable& table, const absl::flat_hash_set<int64_t>& configs) {
-  Shares shares;
+  absl::flat_hash_map<int64_t, int64_t> arguments;
   for (const int64_t config : configs) {
-    for (const int64_t argument : table.Find(config).arguments) {
-      for (const ConfigTable::Setting& setting : table.Argument(argument)) ++shares[setting];
-    }
+    for (const int64_t argument : table.Find(config).arguments) ++arguments[argument];
+  }
+  Shares shares;
+  for (const auto& [argument, count] : arguments) {
+    for (const ConfigTable::Setting& setting : table.Argument(argument)) shares[setting] += count;
   }
   return shares;
 }
@@ -176,7 +191,7 @@ absl::Status WriteGroups(const Call& call, const Counts& counts, JsonWriter& out
     return a.second->configs.size() > b.second->configs.size();
   });
   const size_t shown = std::min(kMostGroups, groups.size());
-  absl::flat_hash_set<int64_t> all = counts.configs;
+  const absl::flat_hash_set<int64_t>& all = counts.configs;
   const std::vector<int64_t> keys(all.begin(), all.end());
   ASSIGN_OR_RETURN(const ConfigTable table,
                    ConfigTable::Read(call.dataset, shown == 0 ? absl::Span<const int64_t>() : keys));
@@ -184,7 +199,7 @@ absl::Status WriteGroups(const Call& call, const Counts& counts, JsonWriter& out
   out.BeginArray("failures");
   for (size_t i = 0; i < shown; ++i) WriteGroup(groups[i].first, *groups[i].second, table, shares, all.size(), out);
   out.EndArray();
-  out.Field("failures_left_out", groups.size() - shown);
+  out.Field("failures_left_out", groups.size() - shown + counts.ids_left_out.size());
   return absl::OkStatus();
 }
 

@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 constexpr std::string_view kEllipsis = "\xE2\x80\xA6";
+constexpr size_t kLongestCodePoint = 4;  // bytes
 
 bool ContinuesCodePoint(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
@@ -24,7 +25,7 @@ std::string CleanText(std::string_view text, size_t most_bytes) {
   const bool is_cut = text.size() > most_bytes;
   if (is_cut) {
     size_t end = most_bytes;
-    while (end > 0 && ContinuesCodePoint(text[end])) --end;
+    while (end > 0 && most_bytes - end < kLongestCodePoint && ContinuesCodePoint(text[end])) --end;
     text = text.substr(0, end);
   }
   std::string clean;

@@ -11,8 +11,7 @@ using record::Json;
 bool IsScalar(const Json& value) { return value.kind != Json::Kind::kArray && value.kind != Json::Kind::kObject; }
 
 bool IsColumn(const Json& value) {
-  return value.kind == Json::Kind::kArray && !value.items.empty() &&
-         std::all_of(value.items.begin(), value.items.end(), IsScalar);
+  return value.kind == Json::Kind::kArray && std::all_of(value.items.begin(), value.items.end(), IsScalar);
 }
 
 // Returns the length of the columns of a series: at least two arrays of scalars, all of one length.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "absl/strings/str_join.h"
 #include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 #include "proto/record/json.h"
@@ -11,6 +10,7 @@
 #include "proto/record/strings.h"
 #include "server/storage/sql/statement.h"
 #include "server/web/json/clean_text.h"
+#include "server/web/rows/by_keys.h"
 
 namespace telemetry::web::rows {
 namespace {
@@ -18,7 +18,6 @@ namespace {
 using record::Cat;
 using record::Json;
 
-constexpr size_t kKeysPerStatement = 500;
 constexpr size_t kMostElements = 16;  // of a list that is split
 constexpr size_t kMostNameBytes = 80;
 
@@ -40,24 +39,10 @@ std::string Literal(const Json& value) {
   return text.substr(from, text.size() - from - 1);
 }
 
-// Reads rows by their keys, many with each statement.
-template <typename Use>
-absl::Status ReadByKeys(storage::sql::Database& dataset, std::string_view select, absl::Span<const int64_t> keys,
-                        const Use& use) {
-  for (size_t at = 0; at < keys.size(); at += kKeysPerStatement) {
-    const std::string list = absl::StrJoin(keys.subspan(at, kKeysPerStatement), ", ");
-    storage::sql::Statement read(dataset, Cat(select, " IN (", list, ")").c_str());
-    while (true) {
-      ASSIGN_OR_RETURN(const bool found, read.Step());
-      if (!found) break;
-      use(read);
-    }
-  }
-  return absl::OkStatus();
-}
-
+// Parses a JSON array of keys, which may be cut after any character.
 std::vector<int64_t> ParseKeys(std::string_view text) {
   std::vector<int64_t> keys;
+  if (!text.ends_with(']')) text = text.substr(0, text.rfind(',') + 1);
   const char* at = text.data();
   const char* const end = at + text.size();
   while (at != end) {
@@ -94,7 +79,7 @@ absl::StatusOr<ConfigTable> ConfigTable::Read(storage::sql::Database& dataset, a
 }
 
 absl::Status ConfigTable::ReadConfigs(storage::sql::Database& dataset, absl::Span<const int64_t> configs) {
-  return ReadByKeys(dataset, "SELECT config, config_id, arguments FROM configs WHERE config", configs,
+  return ReadByKeys(dataset, "SELECT config, config_id, substr(arguments, 1, 4000) FROM configs WHERE config", configs,
                     [this](const storage::sql::Statement& row) {
                       Config& config = configs_[row.Int(0)];
                       config.id = record::FormatConfigId(static_cast<uint64_t>(row.Int(1)));
@@ -107,7 +92,7 @@ absl::Status ConfigTable::ReadArguments(storage::sql::Database& dataset) {
   std::vector<int64_t> keys;
   keys.reserve(arguments_.size());
   for (const auto& [key, settings] : arguments_) keys.push_back(key);
-  return ReadByKeys(dataset, "SELECT argument, text FROM config_arguments WHERE argument", keys,
+  return ReadByKeys(dataset, "SELECT argument, substr(text, 1, 1000) FROM config_arguments WHERE argument", keys,
                     [this](const storage::sql::Statement& row) { arguments_[row.Int(0)] = SplitArgument(row.Text(1)); });
 }
 

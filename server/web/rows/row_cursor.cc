@@ -1,72 +1,96 @@
 #include "server/web/rows/row_cursor.h"
 
 #include "proto/base/status_macros.h"
+#include "server/web/rows/optional_column.h"
 
 namespace telemetry::web::rows {
 namespace {
 
+using storage::sql::AttemptKey;
 using storage::sql::InRun;
-using storage::sql::kInRun;
 
-constexpr char kAfter[] = "attempt = ?1 AND seq > ?2 ORDER BY seq";
+// Rows of a page.
+constexpr int64_t kPage = 2000;
+constexpr int64_t kFailurePage = 100;
 
-std::optional<double> OptionalDouble(const storage::sql::Statement& row, int column) {
-  return row.IsNull(column) ? std::nullopt : std::optional<double>(row.Double(column));
-}
+constexpr char kRows[] = "SELECT seq, timestamp_s, generation, status, perf_ms, compile_time_s, config FROM measurements";
+constexpr char kRowsWithFailures[] =
+    "SELECT seq, timestamp_s, generation, status, perf_ms, compile_time_s, config, substr(failure, 1, 16384) "
+    "FROM measurements";
 
 }  // namespace
 
+RowCursor::Pages::Pages(storage::sql::Database& dataset, const char* select, int64_t rows)
+    : statement(dataset, {.text = select,
+                          .key = storage::sql::kInRun,
+                          .where = "attempt = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3"}),
+      page(rows) {}
+
+void RowCursor::Pages::Begin(const AttemptKey& attempt, int64_t after_seq) {
+  key = attempt;
+  seq = after_seq;
+  left = page;
+  statement.Bind(InRun{key.run}, key.attempt, seq, page);
+}
+
+absl::StatusOr<bool> RowCursor::Pages::Next() {
+  ASSIGN_OR_RETURN(has_row, statement.Step());
+  if (!has_row && left == 0) {
+    Begin(key, seq);
+    ASSIGN_OR_RETURN(has_row, statement.Step());
+  }
+  if (!has_row) return false;
+  --left;
+  seq = statement.Int(0);
+  return true;
+}
+
+void RowCursor::Pages::End() {
+  statement.Reset();
+  has_row = false;
+}
+
 RowCursor::RowCursor(storage::sql::Database& dataset, Failures failures)
     : reads_failures_(failures == Failures::kRead),
-      rows_(dataset,
-            {.text = failures == Failures::kRead
-                         ? "SELECT seq, timestamp_s, generation, status, perf_ms, compile_time_s, config, failure "
-                           "FROM measurements"
-                         : "SELECT seq, timestamp_s, generation, status, perf_ms, compile_time_s, config "
-                           "FROM measurements",
-             .key = kInRun,
-             .where = kAfter}),
-      stages_(dataset, {.text = "SELECT seq, stage FROM measurement_details", .key = kInRun, .where = kAfter}) {}
+      rows_(dataset, reads_failures_ ? kRowsWithFailures : kRows, reads_failures_ ? kFailurePage : kPage),
+      stages_(dataset, "SELECT seq, stage FROM measurement_details", kPage) {}
 
-void RowCursor::Begin(const storage::sql::AttemptKey& key, int64_t after_seq) {
-  rows_.Bind(InRun{key.run}, key.attempt, after_seq);
-  stages_.Bind(InRun{key.run}, key.attempt, after_seq);
-  has_stage_ = true;
-  row_ = {.seq = 0};
+void RowCursor::Begin(const AttemptKey& key, int64_t after_seq) {
+  rows_.Begin(key, after_seq);
+  stages_.Begin(key, after_seq);
+  has_begun_ = false;
 }
 
 absl::StatusOr<bool> RowCursor::Next() {
-  if (row_.seq == 0 && has_stage_) {
-    ASSIGN_OR_RETURN(has_stage_, stages_.Step());
-  }
-  ASSIGN_OR_RETURN(const bool found, rows_.Step());
+  ASSIGN_OR_RETURN(const bool found, rows_.Next());
   if (!found) {
-    stages_.Reset();
+    End();
     return false;
   }
-  row_ = {.seq = rows_.Int(0),
-          .timestamp_s = rows_.Double(1),
-          .generation = rows_.Int(2),
-          .status = rows_.Int(3),
-          .perf_ms = OptionalDouble(rows_, 4),
-          .compile_time_s = OptionalDouble(rows_, 5),
-          .config = rows_.Int(6)};
-  if (reads_failures_) row_.failure = rows_.Text(7);
+  const storage::sql::Statement& row = rows_.statement;
+  row_ = {.seq = row.Int(0),
+          .timestamp_s = row.Double(1),
+          .generation = row.Int(2),
+          .status = row.Int(3),
+          .perf_ms = OptionalDouble(row, 4),
+          .compile_time_s = OptionalDouble(row, 5),
+          .config = row.Int(6)};
+  if (reads_failures_) row_.failure = row.Text(7);
   RETURN_IF_ERROR(FindStage());
   return true;
 }
 
 absl::Status RowCursor::FindStage() {
-  while (has_stage_ && stages_.Int(0) < row_.seq) {
-    ASSIGN_OR_RETURN(has_stage_, stages_.Step());
-  }
-  if (has_stage_ && stages_.Int(0) == row_.seq) row_.stage = ParseStage(stages_.Text(1));
+  if (!has_begun_) RETURN_IF_ERROR(stages_.Next().status());
+  has_begun_ = true;
+  while (stages_.has_row && stages_.seq < row_.seq) RETURN_IF_ERROR(stages_.Next().status());
+  if (stages_.has_row && stages_.seq == row_.seq) row_.stage = ParseStage(stages_.statement.Text(1));
   return absl::OkStatus();
 }
 
 void RowCursor::End() {
-  rows_.Reset();
-  stages_.Reset();
+  rows_.End();
+  stages_.End();
 }
 
 }  // namespace telemetry::web::rows

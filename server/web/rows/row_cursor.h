@@ -25,11 +25,14 @@ struct Row {
   std::optional<double> compile_time_s;
   int64_t config = 0;
   Stage stage = Stage::kNone;
-  std::string_view failure;  // JSON; empty: none, or not read
+  std::string_view failure;  // JSON, cut after kMostFailureLength; empty: none, or not read
 };
 
-// Reads the measurements of attempts in the order of `seq`, together with their stages, in the caller's transaction.
-// Not thread-safe.
+// The most code points of a failure that are read.
+inline constexpr int kMostFailureLength = 16384;
+
+// Reads the measurements of attempts in the order of `seq`, together with their stages, in the caller's transaction. A
+// statement reads a page, since some databases return all rows of a statement at once. Not thread-safe.
 class RowCursor {
  public:
   enum class Failures { kSkip, kRead };
@@ -47,10 +50,26 @@ class RowCursor {
  private:
   absl::Status FindStage();
 
+  // A statement that reads pages of rows in the order of `seq`, which is its first column.
+  struct Pages {
+    Pages(storage::sql::Database& dataset, const char* select, int64_t rows);
+    void Begin(const storage::sql::AttemptKey& attempt, int64_t after_seq);
+    // Moves to the next row. Returns false after the last one.
+    absl::StatusOr<bool> Next();
+    void End();
+
+    storage::sql::Statement statement;
+    const int64_t page;  // rows of a page
+    storage::sql::AttemptKey key;
+    int64_t seq = 0;     // of the current row
+    int64_t left = 0;    // rows that may still follow in the page
+    bool has_row = false;
+  };
+
   const bool reads_failures_;
-  storage::sql::Statement rows_;
-  storage::sql::Statement stages_;
-  bool has_stage_ = false;  // stages_ is positioned on a row
+  Pages rows_;
+  Pages stages_;
+  bool has_begun_ = false;
   Row row_;
 };
 

@@ -9,32 +9,34 @@ namespace {
 
 constexpr int kFittingSteps = 20;
 
-// The number of groups with values, and a bound of the numbers.
-struct GroupCount {
-  size_t used = 0;
-  size_t bound = 0;
+// Groups that are numbered without gaps.
+struct DenseGroups {
+  std::vector<size_t> of;  // the group of each value
+  size_t count = 0;
 };
 
-GroupCount CountGroups(const Groups& groups) {
-  GroupCount count;
-  for (const int32_t group : groups) count.bound = std::max(count.bound, static_cast<size_t>(group) + 1);
-  std::vector<bool> seen(count.bound);
-  for (const int32_t group : groups) {
-    if (!seen[static_cast<size_t>(group)]) ++count.used;
-    seen[static_cast<size_t>(group)] = true;
+template <typename Number>
+DenseGroups Renumber(const std::vector<Number>& groups) {
+  std::vector<Number> numbers = groups;
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  DenseGroups dense = {.of = {}, .count = numbers.size()};
+  dense.of.reserve(groups.size());
+  for (const Number group : groups) {
+    dense.of.push_back(static_cast<size_t>(std::lower_bound(numbers.begin(), numbers.end(), group) - numbers.begin()));
   }
-  return count;
+  return dense;
 }
 
-std::vector<double> GroupMeans(const std::vector<double>& values, const Groups& groups, size_t bound) {
-  std::vector<double> sums(bound);
-  std::vector<double> counts(bound);
+std::vector<double> GroupMeans(const std::vector<double>& values, const DenseGroups& groups) {
+  std::vector<double> means(groups.count);
+  std::vector<double> counts(groups.count);
   for (size_t i = 0; i < values.size(); ++i) {
-    sums[static_cast<size_t>(groups[i])] += values[i];
-    ++counts[static_cast<size_t>(groups[i])];
+    means[groups.of[i]] += values[i];
+    ++counts[groups.of[i]];
   }
-  for (size_t i = 0; i < bound; ++i) sums[i] = counts[i] > 0 ? sums[i] / counts[i] : 0;
-  return sums;
+  for (size_t i = 0; i < groups.count; ++i) means[i] /= counts[i];
+  return means;
 }
 
 double SumOfSquares(const std::vector<double>& values) {
@@ -48,9 +50,9 @@ std::vector<double> Centred(std::vector<double> values) {
 }
 
 // Subtracts the mean of each group.
-void TakeOut(const Groups& groups, size_t bound, std::vector<double>* values) {
-  const std::vector<double> means = GroupMeans(*values, groups, bound);
-  for (size_t i = 0; i < values->size(); ++i) (*values)[i] -= means[static_cast<size_t>(groups[i])];
+void TakeOut(const DenseGroups& groups, std::vector<double>* values) {
+  const std::vector<double> means = GroupMeans(*values, groups);
+  for (size_t i = 0; i < values->size(); ++i) (*values)[i] -= means[groups.of[i]];
 }
 
 // Returns the adjusted R² of residuals after fitting `parameters` numbers.
@@ -60,32 +62,39 @@ std::optional<double> Adjusted(double residual, double total, size_t values, siz
   return std::clamp(1 - within / (total / static_cast<double>(values - 1)), 0.0, 1.0);
 }
 
-}  // namespace
-
-std::optional<double> ExplainedVariance(const std::vector<double>& values, const Groups& groups) {
+std::optional<double> Explained(const std::vector<double>& values, const DenseGroups& groups) {
   if (values.empty()) return std::nullopt;
   std::vector<double> residuals = Centred(values);
   const double total = SumOfSquares(residuals);
-  const GroupCount count = CountGroups(groups);
-  TakeOut(groups, count.bound, &residuals);
-  return Adjusted(SumOfSquares(residuals), total, values.size(), count.used);
+  TakeOut(groups, &residuals);
+  return Adjusted(SumOfSquares(residuals), total, values.size(), groups.count);
+}
+
+// Returns the variance that the sum of both effects explains.
+std::optional<double> ExplainedBySum(const std::vector<double>& values, const DenseGroups& a, const DenseGroups& b) {
+  std::vector<double> residuals = Centred(values);
+  const double total = SumOfSquares(residuals);
+  for (int i = 0; i < kFittingSteps; ++i) {
+    TakeOut(a, &residuals);
+    TakeOut(b, &residuals);
+  }
+  return Adjusted(SumOfSquares(residuals), total, values.size(), a.count + b.count - 1);
+}
+
+}  // namespace
+
+std::optional<double> ExplainedVariance(const std::vector<double>& values, const Groups& groups) {
+  return Explained(values, Renumber(groups));
 }
 
 PairEffect ExplainedByPair(const std::vector<double>& values, const Groups& a, const Groups& b) {
   if (values.empty()) return {};
-  const GroupCount count_a = CountGroups(a);
-  const GroupCount count_b = CountGroups(b);
-  Groups both(values.size());
-  for (size_t i = 0; i < values.size(); ++i) both[i] = a[i] * static_cast<int32_t>(count_b.bound) + b[i];
-  PairEffect pair = {.effect = ExplainedVariance(values, both)};
-  std::vector<double> residuals = Centred(values);
-  const double total = SumOfSquares(residuals);
-  for (int i = 0; i < kFittingSteps; ++i) {
-    TakeOut(a, count_a.bound, &residuals);
-    TakeOut(b, count_b.bound, &residuals);
-  }
-  const size_t parameters = count_a.used + count_b.used - 1;
-  const std::optional<double> additive = Adjusted(SumOfSquares(residuals), total, values.size(), parameters);
+  const DenseGroups of_a = Renumber(a);
+  const DenseGroups of_b = Renumber(b);
+  std::vector<size_t> both(values.size());
+  for (size_t i = 0; i < values.size(); ++i) both[i] = of_a.of[i] * of_b.count + of_b.of[i];
+  PairEffect pair = {.effect = Explained(values, Renumber(both))};
+  const std::optional<double> additive = ExplainedBySum(values, of_a, of_b);
   if (pair.effect.has_value() && additive.has_value()) pair.interaction = std::max(0.0, *pair.effect - *additive);
   return pair;
 }

@@ -17,7 +17,10 @@ constexpr double kMedianFactor = 1.2533;
 constexpr std::array<double, 19> kStudent = {4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201,
                                              2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086};
 
-double Student(size_t degrees) { return degrees - 2 < kStudent.size() ? kStudent[degrees - 2] : 1.96; }
+// Beyond the table, the approximation is exact to 0.003.
+double Student(size_t degrees) {
+  return degrees - 2 < kStudent.size() ? kStudent[degrees - 2] : 1.96 + 2.5 / static_cast<double>(degrees);
+}
 
 std::vector<double> SortedLogs(const std::vector<double>& values) {
   std::vector<double> logs;

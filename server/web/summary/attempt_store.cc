@@ -4,10 +4,13 @@
 
 #include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
-#include "server/web/summary/optional_column.h"
+#include "server/web/rows/optional_column.h"
 
 namespace telemetry::web::summary {
 namespace {
+
+using rows::OptionalInt;
+using rows::OptionalText;
 
 using storage::sql::AttemptKey;
 

@@ -34,7 +34,8 @@ class Accumulator {
     if (kind == StatusKind::kFailed && IsNew(row.config, &failed_)) ++summary_.failed;
     if (IsNew(row.config, &configs_)) ++summary_.configs;
     if (first_config_ == 0) first_config_ = row.config;
-    if (kind == StatusKind::kOk && row.perf_ms.has_value() && row.stage != Stage::kScreening) AddTime(row);
+    const bool has_time = kind == StatusKind::kOk && row.perf_ms.has_value() && *row.perf_ms > 0;
+    if (has_time && row.stage != Stage::kScreening) AddTime(row);
   }
 
  private:

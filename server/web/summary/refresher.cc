@@ -62,6 +62,7 @@ absl::Status Refresher::InTransactions(const std::function<absl::Status()>& step
   if (status.ok()) status = Settle();
   if (status.ok()) status = writing.Commit();
   changed_runs_.clear();
+  seen_runs_.clear();
   if (status.ok()) return status;
   progress_ = before;
   std::tie(newest_, oldest_, swept_) = places;
@@ -109,44 +110,52 @@ absl::Status Refresher::LookAtGrowing() {
   ASSIGN_OR_RETURN(const std::vector<AttemptState> stored, attempts_.Growing(since, kMostGrowing));
   const SteadyTime end = SteadyAfter(kStep);
   for (const AttemptState& attempt : stored) {
+    if (SteadyNow() > end) break;
     if (const auto rest = rests_.find(attempt.key.attempt); rest != rests_.end() && SteadyNow() < rest->second) continue;
     ASSIGN_OR_RETURN(std::optional<AttemptState> now, attempts_.Find(attempt.key.attempt));
     if (!now.has_value()) {
       RETURN_IF_ERROR(Remove(attempt));
       continue;
     }
-    ASSIGN_OR_RETURN(now->size, attempts_.Measure(attempt.key));
-    if (*now != attempt) RETURN_IF_ERROR(Update(*now));
-    if (SteadyNow() > end) break;
+    ASSIGN_OR_RETURN(now->size, attempts_.Measure(now->key));
+    seen_runs_.insert(attempt.key.run);
+    if (*now == attempt) continue;
+    changed_runs_.insert(attempt.key.run);
+    RETURN_IF_ERROR(Update(*now));
   }
-  return absl::OkStatus();
-}
-
-absl::Status Refresher::Sweep() {
-  ASSIGN_OR_RETURN(std::vector<AttemptState> now, attempts_.ListAfter(swept_, kSwept));
-  const bool is_end = static_cast<int64_t>(now.size()) < kSwept;
-  const int64_t last = is_end ? newest_ : now.back().key.attempt;
-  RETURN_IF_ERROR(SweepChunk(now, last));
-  swept_ = is_end ? 0 : last;
   return absl::OkStatus();
 }
 
 // Merges the attempts of the dataset with those that are stored, both in the order of their keys.
-absl::Status Refresher::SweepChunk(const std::vector<AttemptState>& now, int64_t last) {
+absl::Status Refresher::Sweep() {
+  ASSIGN_OR_RETURN(const std::vector<AttemptState> now, attempts_.ListAfter(swept_, kSwept));
+  const bool is_end = static_cast<int64_t>(now.size()) < kSwept || now.back().key.attempt >= newest_;
+  const int64_t last = is_end ? newest_ : now.back().key.attempt;
   ASSIGN_OR_RETURN(const std::vector<AttemptState> stored, attempts_.Stored(swept_, last));
+  const SteadyTime end = SteadyAfter(kStep);
   auto old = stored.begin();
-  for (AttemptState attempt : now) {
-    for (; old != stored.end() && old->key.attempt < attempt.key.attempt; ++old) RETURN_IF_ERROR(Remove(*old));
-    const bool is_stored = old != stored.end() && old->key.attempt == attempt.key.attempt;
-    ASSIGN_OR_RETURN(attempt.size, attempts_.Measure(attempt.key));
-    if (!is_stored || *old != attempt) {
-      RETURN_IF_ERROR(Update(attempt));
-      if (!is_stored) ++progress_.done_attempts;
-    }
+  for (const AttemptState& attempt : now) {
+    const int64_t key = attempt.key.attempt;
+    if (key > last) break;
+    for (; old != stored.end() && old->key.attempt < key; ++old) RETURN_IF_ERROR(Remove(*old));
+    const bool is_stored = old != stored.end() && old->key.attempt == key;
+    RETURN_IF_ERROR(SweepAttempt(attempt, is_stored ? &*old : nullptr));
     if (is_stored) ++old;
+    swept_ = key;
+    if (SteadyNow() > end) return absl::OkStatus();
   }
   for (; old != stored.end(); ++old) RETURN_IF_ERROR(Remove(*old));
+  swept_ = is_end ? 0 : last;
   return absl::OkStatus();
+}
+
+absl::Status Refresher::SweepAttempt(AttemptState attempt, const AttemptState* stored) {
+  ASSIGN_OR_RETURN(attempt.size, attempts_.Measure(attempt.key));
+  seen_runs_.insert(attempt.key.run);
+  if (stored == nullptr) ++progress_.done_attempts;
+  if (stored != nullptr && *stored == attempt) return absl::OkStatus();
+  if (stored != nullptr) changed_runs_.insert(stored->key.run);
+  return Update(attempt);
 }
 
 absl::Status Refresher::Update(const AttemptState& attempt) {
@@ -169,18 +178,25 @@ absl::Status Refresher::Remove(const AttemptState& attempt) {
 }
 
 absl::Status Refresher::Settle() {
+  std::set<int64_t> runs = seen_runs_;
+  runs.insert(changed_runs_.begin(), changed_runs_.end());
   std::set<SeriesKey> series;
-  for (const int64_t run : changed_runs_) {
-    // A removed run keeps its series, whose steps may have to go.
-    ASSIGN_OR_RETURN(const SeriesKey before, steps_.SeriesOf(run));
-    if (before.name != 0) series.insert(before);
-    RETURN_IF_ERROR(runs_.Describe(run));
-    ASSIGN_OR_RETURN(const SeriesKey after, steps_.SeriesOf(run));
-    series.insert(after);
-    RETURN_IF_ERROR(runs_.Count(run));
-  }
+  for (const int64_t run : runs) RETURN_IF_ERROR(SettleRun(run, &series));
   for (const SeriesKey& key : series) RETURN_IF_ERROR(steps_.Detect(key));
   return absl::OkStatus();
+}
+
+absl::Status Refresher::SettleRun(int64_t run, std::set<SeriesKey>* series) {
+  // A removed run keeps its series, whose steps may have to go.
+  ASSIGN_OR_RETURN(const SeriesKey before, steps_.SeriesOf(run));
+  ASSIGN_OR_RETURN(const bool is_described_anew, runs_.Describe(run));
+  const bool has_changed = changed_runs_.contains(run);
+  if (!is_described_anew && !has_changed) return absl::OkStatus();
+  changed_ = true;
+  if (before.name != 0) series->insert(before);
+  ASSIGN_OR_RETURN(const SeriesKey after, steps_.SeriesOf(run));
+  series->insert(after);
+  return has_changed ? runs_.Count(run) : absl::OkStatus();
 }
 
 }  // namespace telemetry::web::summary

@@ -49,12 +49,14 @@ class Refresher {
   absl::Status FindOld();
   absl::Status LookAtGrowing();
   absl::Status Sweep();
-  absl::Status SweepChunk(const std::vector<AttemptState>& now, int64_t last);
+  // Looks at an attempt of the dataset that the sweep has reached; `stored`: its summary, nullptr if there is none.
+  absl::Status SweepAttempt(AttemptState attempt, const AttemptState* stored);
 
   absl::Status Update(const AttemptState& attempt);
   absl::Status Remove(const AttemptState& attempt);
-  // Computes what depends on the changed attempts.
+  // Computes what depends on the changed attempts and descriptions.
   absl::Status Settle();
+  absl::Status SettleRun(int64_t run, std::set<SeriesKey>* series);
 
   storage::sql::Database& dataset_;
   storage::sql::Database& scratch_;
@@ -68,7 +70,8 @@ class Refresher {
   int64_t newest_ = 0;   // attempts up to this key, from oldest_ on, are stored
   int64_t oldest_ = 0;   // 0: none is stored yet
   int64_t swept_ = 0;    // the sweep has reached this key
-  std::set<int64_t> changed_runs_;
+  std::set<int64_t> changed_runs_;  // runs whose attempts have changed
+  std::set<int64_t> seen_runs_;     // runs whose descriptions may have changed
   // Attempts that took long to summarise, and when they may be summarised again.
   absl::flat_hash_map<int64_t, SteadyTime> rests_;
   bool changed_ = false;

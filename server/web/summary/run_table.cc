@@ -6,10 +6,14 @@
 
 #include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
-#include "server/web/summary/optional_column.h"
+#include "server/web/rows/optional_column.h"
 
 namespace telemetry::web::summary {
 namespace {
+
+using rows::OptionalInt;
+using rows::OptionalString;
+using rows::OptionalText;
 
 constexpr size_t kVersionDigits = 16;
 
@@ -22,10 +26,14 @@ constexpr char kReadRun[] =
     "WHERE o.run_id = r.run_id AND o.kernel IS NOT NULL AND (o.sender = 0 OR r.sender = 0) ORDER BY o.sender LIMIT 1), "
     "r.run) END WHERE r.run = ?1";
 
+// The key of a removed run or kernel may be used again.
 constexpr char kUpsertRun[] =
     "INSERT INTO runs (run, run_id, sender, kernel, name, shapes, dtypes, hardware) "
-    "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (run) DO UPDATE SET kernel = excluded.kernel, "
-    "name = excluded.name, shapes = excluded.shapes, dtypes = excluded.dtypes, hardware = excluded.hardware";
+    "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (run) DO UPDATE SET run_id = excluded.run_id, "
+    "sender = excluded.sender, kernel = excluded.kernel, name = excluded.name, shapes = excluded.shapes, "
+    "dtypes = excluded.dtypes, hardware = excluded.hardware WHERE run_id <> excluded.run_id OR sender <> excluded.sender "
+    "OR kernel <> excluded.kernel OR name <> excluded.name OR shapes <> excluded.shapes OR dtypes <> excluded.dtypes "
+    "OR hardware <> excluded.hardware";
 
 // The best attempt is the one with the fastest final row, else with the fastest row.
 constexpr char kCount[] = R"SQL(
@@ -57,19 +65,20 @@ WHERE runs.run = ?1 AND t.attempts > 0)SQL";
 RunTable::RunTable(storage::sql::Database& dataset, storage::sql::Database& scratch, TextTable& texts)
     : texts_(texts),
       read_run_(dataset, kReadRun),
+      read_content_(dataset, "SELECT content_sha256 FROM kernels WHERE kernel = ?1"),
       read_kernel_(dataset, "SELECT kernel_id, name, source FROM kernels WHERE kernel = ?1"),
       upsert_run_(scratch, kUpsertRun),
       upsert_kernel_(scratch,
-                     "INSERT INTO kernels (kernel, name, kernel_id, version, source_bytes, source_lines) "
-                     "VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (kernel) DO NOTHING"),
-      find_kernel_(scratch, "SELECT name FROM kernels WHERE kernel = ?1"),
+                     "INSERT OR REPLACE INTO kernels (kernel, content, name, kernel_id, version, source_bytes, source_lines) "
+                     "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"),
+      find_kernel_(scratch, "SELECT name FROM kernels WHERE kernel = ?1 AND content = ?2"),
       count_(scratch, kCount),
       remove_(scratch,
               "DELETE FROM runs WHERE run = ?1 AND NOT EXISTS (SELECT 1 FROM attempts WHERE attempts.run = ?1)") {}
 
-absl::Status RunTable::Describe(int64_t run) {
+absl::StatusOr<bool> RunTable::Describe(int64_t run) {
   ASSIGN_OR_RETURN(const bool found, read_run_.Bind(run).Step());
-  if (!found) return absl::OkStatus();
+  if (!found) return false;
   const std::string run_id = read_run_.String(0);
   ASSIGN_OR_RETURN(const int64_t sender, texts_.Key(OptionalText(read_run_, 1)));
   const int64_t kernel = read_run_.IsNull(2) ? 0 : read_run_.Int(2);
@@ -78,16 +87,22 @@ absl::Status RunTable::Describe(int64_t run) {
   ASSIGN_OR_RETURN(const int64_t hardware, texts_.Key(OptionalText(read_run_, 5)));
   read_run_.Reset();
   ASSIGN_OR_RETURN(const int64_t name, KernelName(kernel));
-  return upsert_run_.Bind(run, run_id, sender, kernel, name, shapes, dtypes, hardware).Run();
+  ASSIGN_OR_RETURN(const int64_t changes,
+                   upsert_run_.Bind(run, run_id, sender, kernel, name, shapes, dtypes, hardware).RunCounting());
+  return changes > 0;
 }
 
 absl::StatusOr<int64_t> RunTable::KernelName(int64_t kernel) {
   if (kernel == 0) return 0;
-  ASSIGN_OR_RETURN(const std::optional<int64_t> name, find_kernel_.Bind(kernel).QueryInt());
-  return name.has_value() ? absl::StatusOr<int64_t>(*name) : StoreKernel(kernel);
+  ASSIGN_OR_RETURN(const bool found, read_content_.Bind(kernel).Step());
+  if (!found) return 0;
+  const std::string content(read_content_.Bytes(0));
+  read_content_.Reset();
+  ASSIGN_OR_RETURN(const std::optional<int64_t> name, find_kernel_.Bind(kernel, storage::sql::Blob{content}).QueryInt());
+  return name.has_value() ? absl::StatusOr<int64_t>(*name) : StoreKernel(kernel, content);
 }
 
-absl::StatusOr<int64_t> RunTable::StoreKernel(int64_t kernel) {
+absl::StatusOr<int64_t> RunTable::StoreKernel(int64_t kernel, const std::string& content) {
   ASSIGN_OR_RETURN(const bool found, read_kernel_.Bind(kernel).Step());
   if (!found) return 0;
   const auto kernel_id = OptionalString(read_kernel_, 0);
@@ -102,7 +117,7 @@ absl::StatusOr<int64_t> RunTable::StoreKernel(int64_t kernel) {
     lines = std::count(source->begin(), source->end(), '\n') + (source->empty() || source->back() == '\n' ? 0 : 1);
   }
   read_kernel_.Reset();
-  RETURN_IF_ERROR(upsert_kernel_.Bind(kernel, name, kernel_id, version, bytes, lines).Run());
+  RETURN_IF_ERROR(upsert_kernel_.Bind(kernel, storage::sql::Blob{content}, name, kernel_id, version, bytes, lines).Run());
   return name;
 }
 

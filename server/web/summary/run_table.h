@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/storage/sql/statement.h"
@@ -16,17 +16,18 @@ class RunTable {
  public:
   RunTable(storage::sql::Database& dataset, storage::sql::Database& scratch, TextTable& texts);
 
-  // Stores a run's description as it is in the dataset now.
-  absl::Status Describe(int64_t run);
+  // Stores a run's description as it is in the dataset now. Returns true if it has changed.
+  absl::StatusOr<bool> Describe(int64_t run);
   // Computes the columns that depend on the attempts again. Removes a run that has none left.
   absl::Status Count(int64_t run);
 
  private:
   absl::StatusOr<int64_t> KernelName(int64_t kernel);
-  absl::StatusOr<int64_t> StoreKernel(int64_t kernel);
+  absl::StatusOr<int64_t> StoreKernel(int64_t kernel, const std::string& content);
 
   TextTable& texts_;
   storage::sql::Statement read_run_;
+  storage::sql::Statement read_content_;
   storage::sql::Statement read_kernel_;
   storage::sql::Statement upsert_run_;
   storage::sql::Statement upsert_kernel_;

@@ -15,6 +15,7 @@ INSERT INTO texts (text, digest, label, filter) VALUES (0, x'', NULL, 'null:');
 
 CREATE TABLE kernels (
   kernel INTEGER PRIMARY KEY,
+  content BLOB NOT NULL,
   name INTEGER NOT NULL,
   kernel_id TEXT,
   version TEXT,

@@ -7,7 +7,7 @@
 
 #include "server/storage/sql/statement.h"
 
-namespace telemetry::web::summary {
+namespace telemetry::web::rows {
 
 // Return a column of the current row; nullopt for NULL. The view is valid until the next step.
 inline std::optional<std::string_view> OptionalText(const storage::sql::Statement& row, int column) {
@@ -23,4 +23,4 @@ inline std::optional<double> OptionalDouble(const storage::sql::Statement& row, 
   return row.IsNull(column) ? std::nullopt : std::optional<double>(row.Double(column));
 }
 
-}  // namespace telemetry::web::summary
+}  // namespace telemetry::web::rows

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_join.h"
+#include "absl/types/span.h"
+#include "proto/base/status_macros.h"
+#include "proto/record/strings.h"
+#include "server/storage/sql/statement.h"
+
+namespace telemetry::web::rows {
+
+// Reads rows by their keys, many with each statement. `select`: a SELECT that ends with "WHERE column"; `use` is called
+// for each row.
+template <typename Use>
+absl::Status ReadByKeys(storage::sql::Database& dataset, std::string_view select, absl::Span<const int64_t> keys,
+                        const Use& use) {
+  constexpr size_t kKeysPerStatement = 500;
+  for (size_t at = 0; at < keys.size(); at += kKeysPerStatement) {
+    const std::string list = absl::StrJoin(keys.subspan(at, kKeysPerStatement), ", ");
+    storage::sql::Statement read(dataset, record::Cat(select, " IN (", list, ")").c_str());
+    while (true) {
+      ASSIGN_OR_RETURN(const bool found, read.Step());
+      if (!found) break;
+      use(read);
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace telemetry::web::rows
