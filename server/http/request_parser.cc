@@ -4,6 +4,7 @@
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/error.hpp>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "proto/base/status_macros.h"
@@ -19,6 +20,7 @@ using Error = boost::system::error_code;
 using Head = beast::http::request_header<>;
 
 constexpr size_t kReadBytes = 2048;
+constexpr std::string_view kEndOfHead = "\r\n\r\n";
 
 std::string Text(beast::string_view text) { return {text.data(), text.size()}; }
 
@@ -61,11 +63,24 @@ void RequestParser::Next() {
   parser_->header_limit(head_bytes_);
   parser_->body_limit(body_bytes_);
   parser_->eager(true);
+  searched_ = 0;
   is_continued_ = false;
+}
+
+bool RequestParser::HasTooManyHeaders() {
+  if (parser_->is_header_done()) return false;
+  const auto bytes = input_.cdata();
+  const std::string_view input(static_cast<const char*>(bytes.data()), bytes.size());
+  const size_t end = input.find(kEndOfHead, searched_);
+  searched_ = input.size() - std::min(input.size(), kEndOfHead.size() - 1);
+  if (end == std::string_view::npos) return false;
+  const std::string_view head = input.substr(0, end);
+  return static_cast<size_t>(std::count(head.begin(), head.end(), '\n')) > kMostHeaders;
 }
 
 RequestParser::State RequestParser::Parse() {
   while (input_.size() > 0) {
+    if (HasTooManyHeaders()) return Fail(beast::http::error::header_limit);
     Error error;
     input_.consume(parser_->put(input_.data(), error));
     if (error && error != beast::http::error::need_more) return Fail(error);
@@ -94,6 +109,8 @@ absl::StatusOr<Request> RequestParser::Take() {
   const std::string target = Text(message.target());
   ASSIGN_OR_RETURN(request.target, ParseTarget(target));
   request.body = std::move(message.body());
+  // Frees the headers, which the response would wait with.
+  parser_.emplace();
   return request;
 }
 

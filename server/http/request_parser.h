@@ -13,6 +13,9 @@
 
 namespace telemetry::http {
 
+// The most headers of a request. A parsed header takes more memory than its bytes.
+inline constexpr size_t kMostHeaders = 100;
+
 // Parses the bytes of a connection as requests, one after the other, within limits. Performs no I/O.
 class RequestParser {
  public:
@@ -33,7 +36,7 @@ class RequestParser {
   State Parse();
   const boost::system::error_code& error() const { return error_; }
 
-  // The parsed request; valid after kDone.
+  // The parsed request; valid after kDone, until Take.
   bool keep_alive() const { return parser_->get().keep_alive(); }
   bool is_head() const { return parser_->get().method() == boost::beast::http::verb::head; }
   bool is_http_1_0() const { return parser_->get().version() == 10; }
@@ -48,6 +51,8 @@ class RequestParser {
 
  private:
   using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
+  // Returns true if the input contains a complete head with more than kMostHeaders headers.
+  bool HasTooManyHeaders();
   // Returns true once if the client waits for "100 Continue".
   bool TakeContinue();
   State Fail(const boost::system::error_code& error);
@@ -56,6 +61,7 @@ class RequestParser {
   const uint64_t body_bytes_;
   boost::beast::flat_buffer input_;
   std::optional<Parser> parser_;
+  size_t searched_ = 0;  // bytes of the input that do not contain the end of the head
   bool is_continued_ = false;
   boost::system::error_code error_;
 };

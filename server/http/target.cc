@@ -36,6 +36,7 @@ absl::Status ParsePath(std::string_view path, Target* target) {
     if (segment == "." || segment == ".." || segment.find_first_of("/\\") != std::string::npos) {
       return absl::InvalidArgumentError("the request's path is not canonical");
     }
+    if (target->segments.size() == kMostSegments) return absl::InvalidArgumentError("the request's path is too deep");
     target->path += "/" + segment;
     target->segments.push_back(std::move(segment));
   }

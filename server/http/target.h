@@ -10,7 +10,8 @@
 
 namespace telemetry::http {
 
-// The most parameters of a query.
+// The most segments of a path and the most parameters of a query.
+inline constexpr size_t kMostSegments = 32;
 inline constexpr size_t kMostParameters = 128;
 
 // The target of a request: a path and its query, decoded.
@@ -26,7 +27,7 @@ struct Target {
 
 // Parses the target of a request in origin form: "/runs?kernel=softmax&limit=10". INVALID_ARGUMENT: another form; a bad
 // percent-encoding; an empty segment other than the last, "." or ".."; a backslash, a control character or invalid
-// UTF-8 in the decoded text; too many parameters.
+// UTF-8 in the decoded text; too many segments or parameters.
 absl::StatusOr<Target> ParseTarget(std::string_view target);
 
 // Decodes %XX; with `plus_is_space` also '+'. Returns nullopt for an incomplete or wrong encoding.

@@ -18,6 +18,9 @@ namespace beast = boost::beast;
 using PlainStream = beast::tcp_stream;
 using TlsStream = beast::ssl_stream<beast::tcp_stream>;
 
+// The most bytes that Finish reads.
+constexpr size_t kMostDiscarded = size_t{1} << 20;
+
 template <typename Stream>
 class StreamTransport final : public Transport {
  public:
@@ -89,6 +92,7 @@ class StreamTransport final : public Transport {
   Stream stream_;
   Unsent unsent_;
   std::array<char, 512> discarded_;
+  size_t discarded_bytes_ = 0;
 };
 
 // Takes over a reference to the context.

@@ -110,6 +110,20 @@ TEST_F(RequestParserTest, LimitsHeadAndBody) {
             431);
 }
 
+TEST_F(RequestParserTest, LimitsTheNumberOfHeaders) {
+  std::string headers;
+  for (size_t i = 0; i < kMostHeaders; ++i) headers += "a:\r\n";
+  const std::string body(50, '\n');
+  const std::string most = absl::StrCat("POST / HTTP/1.1\r\n", headers.substr(5), "Content-Length: 50\r\n\r\n", body);
+  for (const size_t part : {size_t{1}, SIZE_MAX}) {
+    RequestParser parser(4096, 64);
+    EXPECT_EQ(Feed(parser, most, part), State::kDone);
+    RequestParser refusing(4096, 64);
+    EXPECT_EQ(Feed(refusing, absl::StrCat("GET / HTTP/1.1\r\n", headers, "b:\r\n\r\n"), part), State::kUnreadable);
+    EXPECT_EQ(RefuseUnreadable(refusing.error()).status, 431);
+  }
+}
+
 TEST_F(RequestParserTest, RefusesWhatIsNotARequest) {
   for (const char* text :
        {"\r\n\r\n", "GET\r\n\r\n", "GET /\r\n\r\n", "GET / HTTP/2.0\r\n\r\n", "GET  / HTTP/1.1\r\n\r\n",

@@ -85,6 +85,13 @@ TEST(Target, HasALimitedNumberOfParameters) {
   EXPECT_TRUE(absl::IsInvalidArgument(ParseTarget(text + "b").status()));
 }
 
+TEST(Target, HasALimitedDepth) {
+  std::string path;
+  for (size_t i = 0; i < kMostSegments; ++i) path += "/a";
+  EXPECT_EQ(Parse(path).segments.size(), kMostSegments);
+  EXPECT_TRUE(absl::IsInvalidArgument(ParseTarget(path + "/a").status()));
+}
+
 TEST(PercentDecode, DecodesAnyByte) {
   EXPECT_EQ(PercentDecode("%00%fF+", false), std::string("\0\xff+", 3));
   EXPECT_EQ(PercentDecode("a+b%2B", true), "a b+");
