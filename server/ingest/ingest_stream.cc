@@ -151,8 +151,10 @@ bool IngestStream::HandleAdmitted(absl::Status status) {
 absl::Duration IngestStream::CommitPiece() {
   const Admission::Need need = Admission::NeedOf(batch_->next());
   std::unique_ptr<batch::ParsedBatch> piece = batch_->ParseNext();
-  context_.too_large_records += piece->too_large();
   const uint64_t bytes = piece->bytes();
+  // The metrics are counted before the commit, because its Ack may arrive before Commit returns.
+  context_.too_large_records += piece->too_large();
+  const absl::Duration delay = context_.rates.Take(producer_id_, bytes, SteadyNow());
   {
     absl::MutexLock lock(&mutex_);
     ++jobs_;
@@ -161,11 +163,10 @@ absl::Duration IngestStream::CommitPiece() {
     self->context_.admission.Release(self->sender(), need);
     self->OnCommitted(bytes, std::move(outcome));
   });
-  return context_.rates.Take(producer_id_, bytes, SteadyNow());
+  return delay;
 }
 
 void IngestStream::OnCommitted(uint64_t bytes, storage::BatchOutcome outcome) {
-  bool deaf = false;
   Change([&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     --jobs_;
     unacked_bytes_ -= bytes;
@@ -175,10 +176,9 @@ void IngestStream::OnCommitted(uint64_t bytes, storage::BatchOutcome outcome) {
       WriteOn();
     } else {
       SetEnd(absl::CancelledError("the client does not read its Acks"));
-      deaf = CutOff();
+      CutOff(Overdue::kReading);
     }
   });
-  if (deaf) context_.streams.Count(Overdue::kReading);
 }
 
 void IngestStream::OnTimer() {
@@ -222,12 +222,10 @@ void IngestStream::Drain() {
 }
 
 void IngestStream::CheckTime(SteadyTime now) {
-  Overdue overdue = Overdue::kNothing;
   Change([&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    overdue = FindOverdue(now);
-    if (now >= end_at_) CutOff();
+    EndIfOverdue(now);
+    if (now >= end_at_) CutOff(Overdue::kNothing);
   });
-  context_.streams.Count(overdue);
 }
 
 bool IngestStream::is_finished() {
@@ -235,29 +233,27 @@ bool IngestStream::is_finished() {
   return finished_;
 }
 
-bool IngestStream::CutOff() {
+bool IngestStream::CutOff(Overdue overdue) {
   if (finished_ || std::exchange(cut_off_, true)) return false;
+  context_.streams.Count(overdue);
   context().TryCancel();
   return true;
 }
 
-Overdue IngestStream::FindOverdue(SteadyTime now) {
+void IngestStream::EndIfOverdue(SteadyTime now) {
   const auto longer = [now](SteadyTime since, absl::Duration than) { return absl::FromChrono(now - since) > than; };
   const call::Limits& limits = context_.limits;
-  if (replies_.IsUnread(now) && CutOff()) {
+  if (replies_.IsUnread(now) && CutOff(Overdue::kReading)) {
     SetEnd(absl::CancelledError("the client does not read its messages"));
-    return Overdue::kReading;
   }
-  if (end_ || jobs_ > 0 || is_delayed_) return Overdue::kNothing;
+  if (end_ || jobs_ > 0 || is_delayed_) return;
   if (!open_ && longer(began_at_, limits.open_timeout)) {
+    context_.streams.Count(Overdue::kOpen);
     SetEnd(absl::DeadlineExceededError("the stream sent no Open within open_timeout"));
-    return Overdue::kOpen;
-  }
-  if (longer(reading_since_, limits.stream_idle_timeout)) {
+  } else if (longer(reading_since_, limits.stream_idle_timeout)) {
+    context_.streams.Count(Overdue::kMessage);
     SetEnd(absl::DeadlineExceededError("the stream sent no complete message within stream_idle_timeout"));
-    return Overdue::kMessage;
   }
-  return Overdue::kNothing;
 }
 
 void IngestStream::SetEnd(absl::Status status) {

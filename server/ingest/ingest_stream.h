@@ -73,14 +73,15 @@ class IngestStream final : public call::RawCall, public ProducerStream {
   void OnCommitted(uint64_t bytes, storage::BatchOutcome outcome) ABSL_LOCKS_EXCLUDED(mutex_);
 
   bool is_finished() ABSL_LOCKS_EXCLUDED(mutex_);
-  // Cancels the call without waiting for the client. Returns false if the call was cancelled or finished before.
-  bool CutOff() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Cancels the call without waiting for the client and counts the reason. Returns false if the call was cancelled or
+  // finished before.
+  bool CutOff(Overdue overdue) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Runs `step` under the lock and finishes the stream if it is due. The stream must not be used after that.
   template <typename Step>
   void Change(Step step) ABSL_LOCKS_EXCLUDED(mutex_);
   void SetEnd(absl::Status status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Sets the end status if a deadline has passed; returns which one.
-  Overdue FindOverdue(SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Sets the end status and counts the end if a deadline has passed.
+  void EndIfOverdue(SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::shared_ptr<IngestStream> Self() { return std::static_pointer_cast<IngestStream>(shared_from_this()); }
   // Reads the next message after `delay`.
   void ReadOnAfter(absl::Duration delay) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -11,6 +11,7 @@ absl::Status StreamRegistry::Claim(ProducerStream* stream, const std::string& pr
   absl::MutexLock lock(&mutex_);
   uint64_t& count = of_producer_[producer_id];
   if (count >= limits_.max_streams_per_producer) {
+    absl::MutexLock counts_lock(&counts_mutex_);
     ++counts_.too_many_of_producer;
     return call::TryAgainLater(absl::StrCat("this producer has ", count, " streams, which is the limit"),
                                limits_.retry_delay);
@@ -32,13 +33,12 @@ void StreamRegistry::Remove(ProducerStream* stream) {
 }
 
 StreamRegistry::Counts StreamRegistry::counts() const {
-  absl::MutexLock lock(&mutex_);
+  absl::MutexLock lock(&counts_mutex_);
   return counts_;
 }
 
 void StreamRegistry::Count(Overdue overdue) {
-  if (overdue == Overdue::kNothing) return;
-  absl::MutexLock lock(&mutex_);
+  absl::MutexLock lock(&counts_mutex_);
   if (overdue == Overdue::kOpen) ++counts_.no_open;
   if (overdue == Overdue::kMessage) ++counts_.idle;
   if (overdue == Overdue::kReading) ++counts_.unread;

@@ -27,7 +27,7 @@ class ProducerStream {
 
 // The registry of the ingest streams and of the current stream of each producer. Thread-safe. The registry ends streams
 // under its lock, so that a stream that has removed itself is never touched again. Therefore a stream must not call the
-// registry while it holds a lock that its EndAfterCommit acquires.
+// registry, except for Count, while it holds a lock that its EndAfterCommit acquires.
 class StreamRegistry {
  public:
   // `limits` must outlive the registry.
@@ -45,9 +45,10 @@ class StreamRegistry {
     uint64_t idle = 0;
     uint64_t unread = 0;
   };
-  Counts counts() const ABSL_LOCKS_EXCLUDED(mutex_);
-  // Counts a stream that ended because its client exceeded a timeout.
-  void Count(Overdue overdue) ABSL_LOCKS_EXCLUDED(mutex_);
+  Counts counts() const ABSL_LOCKS_EXCLUDED(counts_mutex_);
+  // Counts a stream that ends because its client exceeded a timeout. Must be called before the client can notice the
+  // end, so that the metrics include every end that a client has seen.
+  void Count(Overdue overdue) ABSL_LOCKS_EXCLUDED(counts_mutex_);
 
   // Makes `stream` (nullptr: a unary call) the current stream of the producer, unless the stream was removed. Ends the
   // previous one: with FAILED_PRECONDITION if its epoch is lower, otherwise with ABORTED.
@@ -60,12 +61,13 @@ class StreamRegistry {
   };
 
   const call::Limits& limits_;
-  mutable absl::Mutex mutex_;
+  absl::Mutex mutex_;
   // The producer of each stream, and the number of streams of each producer.
   absl::flat_hash_map<ProducerStream*, std::string> streams_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::string, uint64_t> of_producer_ ABSL_GUARDED_BY(mutex_);
-  Counts counts_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::string, Speaker> speakers_ ABSL_GUARDED_BY(mutex_);
+  mutable absl::Mutex counts_mutex_;  // acquired last; no other lock is acquired under it
+  Counts counts_ ABSL_GUARDED_BY(counts_mutex_);
 };
 
 }  // namespace telemetry::ingest

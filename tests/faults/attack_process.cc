@@ -11,7 +11,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "proto/base/steady.h"
 
 namespace telemetry::faults {
 
@@ -37,11 +36,17 @@ AttackProcess::AttackProcess(const Attack& attack, const bench::CollectorProcess
 
 AttackProcess::~AttackProcess() { Stop(); }
 
-bool AttackProcess::AwaitBegin(absl::Duration patience) const {
-  for (const SteadyTime deadline = SteadyAfter(patience); tally_.value() == 0; absl::SleepFor(absl::Milliseconds(10))) {
-    if (SteadyNow() >= deadline) return false;
+bool AttackProcess::AwaitBegin() const {
+  while (tally_.value() == 0) {
+    if (HasEnded()) return false;
+    absl::SleepFor(absl::Milliseconds(10));
   }
   return true;
+}
+
+bool AttackProcess::HasEnded() const {
+  siginfo_t info = {};
+  return waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid_;
 }
 
 bool AttackProcess::Stop() {

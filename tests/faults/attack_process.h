@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string>
 
-#include "absl/time/time.h"
 #include "tests/bench/bench_ingest/collector_process.h"
 #include "tests/faults/attacks/attack.h"
 
@@ -21,14 +20,18 @@ class AttackProcess {
   AttackProcess(const AttackProcess&) = delete;
   AttackProcess& operator=(const AttackProcess&) = delete;
 
-  // Waits until the attacker has counted something in its tally. Returns false if it has not within `patience`.
-  bool AwaitBegin(absl::Duration patience) const;
+  // Waits until the attacker has counted something in its tally, however long that takes on a busy machine. Returns
+  // false if the attacker ended before.
+  bool AwaitBegin() const;
   // Ends the attacker. Returns false if it had already ended.
   bool Stop();
   // Returns the tally with its unit, such as "1200 connections".
   std::string Done() const;
 
  private:
+  // Does not reap the process, so that its id stays valid.
+  bool HasEnded() const;
+
   const std::string unit_;
   Tally tally_;
   pid_t pid_ = -1;

@@ -30,9 +30,9 @@ int PrintAttacks() {
 int Run(const std::string& name, const Target& target) {
   signal(SIGPIPE, SIG_IGN);
   OpenAsManyFilesAsMayBe();
-  // The attacker shares the machine with the collector. At the lowest priority, its own work does not delay the
-  // collector.
-  if (setpriority(PRIO_PROCESS, 0, 19) != 0) std::perror("lower the priority of an attacker");
+  // The attacker shares the machine with the collector. At a low priority, its own work does not delay the collector. A
+  // short run does not compare delays, and on a busy machine the lowest priority could get almost no time.
+  if (setpriority(PRIO_PROCESS, 0, FullSize() ? 19 : 10) != 0) std::perror("lower the priority of an attacker");
   for (const Attack& attack : AllAttacks()) {
     if (attack.name == name) attack.run(target);
   }

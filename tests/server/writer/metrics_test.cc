@@ -214,9 +214,12 @@ TEST(Metrics, SayWhatRetentionRemoves) {
   ASSERT_TRUE(stream.AwaitAck(records.size()));
   while (story.Query("SELECT count(*) FROM attempts") != "1") continue;
   std::string text;
-  while (Value(text, "telemetry_retention_attempts_removed_total") != 1) text = Scrape(story.server());
+  // The pass may still be running when its removal is counted.
+  while (Value(text, "telemetry_retention_attempts_removed_total") != 1 ||
+         Value(text, "telemetry_retention_last_pass_age_seconds") < 0) {
+    text = Scrape(story.server());
+  }
   EXPECT_GT(Value(text, "telemetry_retention_freed_bytes_total"), 4096) << text;
-  EXPECT_GE(Value(text, "telemetry_retention_last_pass_age_seconds"), 0);
   EXPECT_GE(Value(text, "telemetry_served_seconds"), 0);
 }
 

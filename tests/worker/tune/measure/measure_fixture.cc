@@ -24,6 +24,9 @@ constexpr char kOpenClWords[] = R"(
 #define INDEX ((int)get_global_id(0))
 )";
 
+// A busy machine or a sanitizer may delay a kernel, but only a kernel that hangs needs as long as this.
+constexpr absl::Duration kPatience = absl::Minutes(10);
+
 DataSet Doubling(float first, float step, int count) {
   std::vector<float> values;
   std::vector<double> doubled;
@@ -87,7 +90,9 @@ MeasureRequest MeasureTest::RequestFor(const std::string& body, const std::strin
   return {.code = std::make_shared<CompiledCode>(*code),
           .function = "doubled",
           .arguments = {BufferIndex{0}, BufferIndex{1}},
-          .shape = {.grid = kNumbers / 100, .threads = 100}};
+          .shape = {.grid = kNumbers / 100, .threads = 100},
+          .load_limit = kPatience,
+          .run_limit = kPatience};
 }
 
 wire::Outcome MeasureTest::Measure(const MeasureRequest& request) {
