@@ -21,8 +21,8 @@ inline constexpr std::string_view kMetricsPage = "/metrics";
 // The API of telemetry-web, which requires the role reader.
 inline constexpr std::string_view kWebApi = "/api/v1";
 
-// Returns the need of "/package.Service/Method", of kMetricsPage or of kWebApi. Returns nullopt for an unknown method, which nobody
-// may call.
+// Returns the need of "/package.Service/Method", of kMetricsPage or of kWebApi. Returns nullopt for an unknown method,
+// which nobody may call.
 std::optional<Need> FindNeed(std::string_view method);
 
 // The tokens of a collector, with lookups. Immutable.

@@ -44,7 +44,8 @@ absl::Status PortSecurity::Check(const char* flag, const std::string& address, c
 void PortSecurity::Warn(const std::string& address, const char* what) const {
   if (address.empty() || StaysOnThisMachine(address)) return;
   if (tokens.empty()) {
-    log::Warn(absl::StrCat("no tokens are configured: every client that reaches the port ", what), {{"listen", address}});
+    log::Warn(absl::StrCat("no tokens are configured: every client that reaches the port ", what),
+              {{"listen", address}});
   }
   if (tls.cert.empty()) {
     log::Warn("no TLS is configured: the traffic can be read on its way", {{"listen", address}});

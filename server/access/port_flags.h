@@ -8,7 +8,7 @@
 
 namespace telemetry::access {
 
-// How a program protects its ports.
+// The protection of the ports of a program.
 struct PortSecurity {
   TlsFiles tls;
   std::string tokens;  // file; empty: callers need no token

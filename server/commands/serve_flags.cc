@@ -21,7 +21,8 @@ void ServeFlags::AddTo(cli::Flags& flags) {
   access::AddListenFlag(flags, "web-listen", web_listen,
                         "Address of the pages that show the dataset in a browser (see telemetry-web), such as "
                         "127.0.0.1:4748; beyond loopback with TLS and tokens of role reader");
-  flags.Add("web-host-name", web_names, "Further name under which browsers reach the pages; can be given several times")
+  flags
+      .Add("web-host-name", web_names, "Further name under which browsers reach the pages; can be given several times")
       ->delimiter(',')
       ->type_name("NAME");
   security.AddTo(flags);
@@ -53,8 +54,15 @@ absl::Status ServeFlags::Check() const {
 }
 
 std::vector<std::string> ServeFlags::WebCommand(const std::string& collector) const {
-  std::vector<std::string> command = {SiblingProgram("telemetry-web"), "--db", db, "--listen", web_listen,
-                                      "--log-level", log.level, "--log-format", log.format};
+  std::vector<std::string> command = {SiblingProgram("telemetry-web"),
+                                      "--db",
+                                      db,
+                                      "--listen",
+                                      web_listen,
+                                      "--log-level",
+                                      log.level,
+                                      "--log-format",
+                                      log.format};
   const auto add = [&command](const char* flag, const std::string& value) {
     if (!value.empty()) command.insert(command.end(), {flag, value});
   };

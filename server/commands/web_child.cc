@@ -13,8 +13,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "proto/log/log.h"
 #include "server/net/socket.h"
 

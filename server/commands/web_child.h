@@ -37,10 +37,10 @@ class WebChild {
   absl::Mutex mutex_;
   SteadyCondition changed_;
   bool is_stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  pid_t pid_ ABSL_GUARDED_BY(mutex_) = 0;            // 0: not running
-  std::string address_ ABSL_GUARDED_BY(mutex_);      // empty: not known yet
-  std::string first_ending_ ABSL_GUARDED_BY(mutex_); // how the program ended the first time; empty: it has not ended
-  std::thread thread_;  // declared last, because it uses all members above
+  pid_t pid_ ABSL_GUARDED_BY(mutex_) = 0;             // 0: not running
+  std::string address_ ABSL_GUARDED_BY(mutex_);       // empty: not known yet
+  std::string first_ending_ ABSL_GUARDED_BY(mutex_);  // how the program ended the first time; empty: it has not ended
+  std::thread thread_;                                // declared last, because it uses all members above
 };
 
 // Returns the path of a program in the folder of this one.

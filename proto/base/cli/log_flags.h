@@ -6,7 +6,7 @@
 
 namespace telemetry::cli {
 
-// How a program logs.
+// The level and the format of a log.
 struct LogFlags {
   std::string level = "info";
   std::string format = "text";  // or "json"

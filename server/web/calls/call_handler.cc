@@ -42,11 +42,9 @@ void CallHandler::Handle(http::Request request, Admit admit, http::Handler::Resp
     refusal.headers.emplace_back("Allow", "GET, HEAD");
     return respond(std::move(refusal));
   }
-  const bool is_taken = pool_.Submit(
-      request.network,
-      [this, call = *std::move(call), network = request.network, admit = std::move(admit), respond](size_t worker) {
-        Answer(call, network, admit, worker, respond);
-      });
+  const bool is_taken =
+      pool_.Submit(request.network, [this, call = *std::move(call), network = request.network, admit = std::move(admit),
+                                     respond](size_t worker) { Answer(call, network, admit, worker, respond); });
   if (!is_taken) respond(http::Overloaded());
 }
 

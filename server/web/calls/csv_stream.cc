@@ -7,7 +7,7 @@
 namespace telemetry::web::calls {
 namespace {
 
-// The last line of a CSV that could not be read to its end, so that nobody takes it for the whole list.
+// The last line of a CSV that could not be read to its end.
 constexpr char kIncomplete[] = "\"incomplete: the server could not read the rest; download it again\"\r\n";
 
 }  // namespace

@@ -11,7 +11,8 @@
 
 namespace telemetry::web::calls {
 
-// A CSV that is read page by page while it is sent: the next page is read when the last one has been taken. Thread-safe.
+// A CSV that is read page by page while it is sent: the next page is read when the last one has been taken.
+// Thread-safe.
 class CsvStream final : public http::BodyStream, public std::enable_shared_from_this<CsvStream> {
  public:
   // Appends the page at `cursor`, and sets `cursor` as Reader::AppendCsvPage does.

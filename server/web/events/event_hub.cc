@@ -63,11 +63,12 @@ absl::Duration EventStream::SilentFor() const {
 std::shared_ptr<EventStream> EventHub::Open(const std::string& network, std::string run_id, EventStream::Admit admit) {
   absl::MutexLock lock(&mutex_);
   std::erase_if(clients_, [](const Client& client) { return !client.stream->is_open(); });
-  const auto of_network = std::count_if(clients_.begin(), clients_.end(),
-                                        [&](const Client& client) { return client.network == network; });
+  const auto of_network =
+      std::count_if(clients_.begin(), clients_.end(), [&](const Client& client) { return client.network == network; });
   const bool is_full = clients_.size() >= kMostStreams || static_cast<size_t>(of_network) >= kMostOfNetwork;
   if (is_closed_ || is_full) return nullptr;
-  clients_.push_back({.stream = std::make_shared<EventStream>(std::move(run_id), std::move(admit)), .network = network});
+  clients_.push_back(
+      {.stream = std::make_shared<EventStream>(std::move(run_id), std::move(admit)), .network = network});
   has_opened_ = true;
   opened_.NotifyAll();
   return clients_.back().stream;

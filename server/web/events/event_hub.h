@@ -14,8 +14,8 @@
 
 namespace telemetry::web::events {
 
-// One client's stream of server-sent events. A client that reads slowly misses events: only the newest one waits for it.
-// Thread-safe.
+// One client's stream of server-sent events. A client that reads slowly misses events: only the newest one waits for
+// it. Thread-safe.
 class EventStream final : public http::BodyStream {
  public:
   // Returns an error when the client may no longer read.

@@ -96,5 +96,6 @@ int main(int argc, char** argv) {
   constexpr telemetry::cli::NewCommand kCommand = telemetry::cli::New<telemetry::web::program::WebCommand>;
   telemetry::access::QuietGrpc();
   return telemetry::cli::RunProgram(
-      {.name = "telemetry-web", .summary = telemetry::web::program::kDescription, .commands = {&kCommand, 1}}, argc, argv);
+      {.name = "telemetry-web", .summary = telemetry::web::program::kDescription, .commands = {&kCommand, 1}}, argc,
+      argv);
 }

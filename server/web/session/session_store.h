@@ -19,7 +19,7 @@
 
 namespace telemetry::web::session {
 
-// What a request shows to be admitted: the value of the session cookie, or an Authorization header. Both may be empty.
+// The credentials of a request: the value of the session cookie, or an Authorization header. Both may be empty.
 struct Credentials {
   std::string cookie;
   std::string authorization;

@@ -44,8 +44,8 @@ std::string RequestMetrics::Text() const {
   families.push_back(Gauge("telemetry_web_sessions", "Signed-in browsers", static_cast<double>(state.sessions)));
   families.push_back(Gauge("telemetry_web_event_streams", "Open streams of server-sent events",
                            static_cast<double>(state.event_streams)));
-  families.push_back(
-      Gauge("telemetry_web_waiting_calls", "Calls of the API that wait for a thread", static_cast<double>(state.waiting_calls)));
+  families.push_back(Gauge("telemetry_web_waiting_calls", "Calls of the API that wait for a thread",
+                           static_cast<double>(state.waiting_calls)));
   families.push_back(Gauge("telemetry_web_summarised_attempts", "Attempts of the dataset that the summaries contain",
                            static_cast<double>(state.summarised_attempts)));
   families.push_back(Gauge("telemetry_web_attempts", "Attempts of the dataset", static_cast<double>(state.attempts)));

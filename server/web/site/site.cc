@@ -74,9 +74,9 @@ Response SessionResponse(const session::Reader* reader, bool is_required) {
 
 // A cookie that no script can read and that requests of other sites do not carry.
 std::string CookieHeader(std::string_view value, absl::Duration lifetime, bool is_secure) {
-  return absl::StrCat(absl::string_view(kCookie.data(), kCookie.size()), "=", absl::string_view(value.data(), value.size()),
-                      "; Path=/; HttpOnly; SameSite=Strict; Max-Age=", absl::ToInt64Seconds(lifetime),
-                      is_secure ? "; Secure" : "");
+  return absl::StrCat(
+      absl::string_view(kCookie.data(), kCookie.size()), "=", absl::string_view(value.data(), value.size()),
+      "; Path=/; HttpOnly; SameSite=Strict; Max-Age=", absl::ToInt64Seconds(lifetime), is_secure ? "; Secure" : "");
 }
 
 absl::StatusOr<std::string> TokenIn(const Request& request) {

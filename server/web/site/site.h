@@ -17,7 +17,7 @@ inline constexpr std::string_view kCookie = "telemetry_session";
 
 // The addresses of telemetry-web:
 //
-//   /api/v1/session    who is signed in; sign in and out
+//   /api/v1/session    the reader that is signed in; signing in and out
 //   /api/v1/events     server-sent events
 //   /api/v1/...        the other calls of openapi.yaml
 //   /assets/...        the files of the pages

@@ -49,7 +49,9 @@ class ServerState {
 
   void Set(const summary::Progress& progress) ABSL_LOCKS_EXCLUDED(mutex_) { Put(progress, &progress_); }
   void Set(const DatasetSizes& sizes) ABSL_LOCKS_EXCLUDED(mutex_) { Put(sizes, &sizes_); }
-  void Set(const std::vector<CollectorHealth>& collectors) ABSL_LOCKS_EXCLUDED(mutex_) { Put(collectors, &collectors_); }
+  void Set(const std::vector<CollectorHealth>& collectors) ABSL_LOCKS_EXCLUDED(mutex_) {
+    Put(collectors, &collectors_);
+  }
 
  private:
   template <typename T>

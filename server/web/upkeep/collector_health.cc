@@ -26,7 +26,8 @@ std::string BytesOf(const grpc::ByteBuffer& message) {
 }
 
 // Calls Health.Check, for the whole server.
-absl::StatusOr<std::string> Check(const std::string& address, const access::Connection& connection, absl::Time deadline) {
+absl::StatusOr<std::string> Check(const std::string& address, const access::Connection& connection,
+                                  absl::Time deadline) {
   grpc::GenericStub stub(grpc::CreateChannel(address, connection.channel_credentials()));
   grpc::ClientContext context;
   context.set_deadline(absl::ToChronoTime(deadline));
@@ -49,7 +50,8 @@ absl::StatusOr<std::string> Check(const std::string& address, const access::Conn
 }  // namespace
 
 CollectorHealth AskHealth(const std::string& address, const access::Credentials& credentials, absl::Duration timeout) {
-  CollectorHealth health = {.address = address, .state = "unreachable", .checked_unix_ms = absl::ToUnixMillis(absl::Now())};
+  CollectorHealth health = {
+      .address = address, .state = "unreachable", .checked_unix_ms = absl::ToUnixMillis(absl::Now())};
   const absl::StatusOr<access::Connection> connection = access::Connection::Prepare(credentials, address);
   const absl::StatusOr<std::string> answer =
       connection.ok() ? Check(address, *connection, absl::Now() + timeout) : connection.status();

@@ -40,10 +40,10 @@ absl::StatusOr<DatasetSizes> CountSizes(Database& dataset, bool is_postgresql) {
   ASSIGN_OR_RETURN(const std::optional<int64_t> last_day,
                    recent.Bind(absl::ToUnixMicros(absl::Now() - absl::Hours(24))).QueryInt());
   sizes.rejects_last_day = last_day.value_or(0);
-  ASSIGN_OR_RETURN(sizes.bytes, dataset.QueryInt(is_postgresql
-                                                     ? "SELECT pg_database_size(current_database())"
-                                                     : "SELECT page_count * page_size FROM pragma_page_count(), "
-                                                       "pragma_page_size()"));
+  ASSIGN_OR_RETURN(sizes.bytes,
+                   dataset.QueryInt(is_postgresql ? "SELECT pg_database_size(current_database())"
+                                                  : "SELECT page_count * page_size FROM pragma_page_count(), "
+                                                    "pragma_page_size()"));
   if (is_postgresql) RETURN_IF_ERROR(ReadTables(dataset, &sizes));
   return sizes;
 }

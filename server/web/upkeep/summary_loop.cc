@@ -19,7 +19,9 @@ constexpr absl::Duration kInterval = absl::Seconds(1);
 
 SummaryLoop::SummaryLoop(Open dataset, std::unique_ptr<storage::sql::Database> scratch, ServerState& state,
                          events::EventHub& hub)
-    : open_dataset_(std::move(dataset)), scratch_(std::move(scratch)), state_(state), hub_(hub), thread_([this] { Run(); }) {}
+    : open_dataset_(std::move(dataset)), scratch_(std::move(scratch)), state_(state), hub_(hub), thread_([this] {
+        Run();
+      }) {}
 
 SummaryLoop::~SummaryLoop() {
   is_stopping_ = true;
