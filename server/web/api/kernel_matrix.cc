@@ -102,7 +102,7 @@ absl::StatusOr<Texts> ReadTexts(const Call& call, const Matrix& matrix) {
 }
 
 // Orders the rows and the columns of the matrix by their labels.
-void Order(const Texts& texts, Matrix* matrix) {
+void SortByLabels(const Texts& texts, Matrix* matrix) {
   std::set<std::tuple<std::optional<std::string>, std::optional<std::string>, Shape>> shapes;
   std::set<std::tuple<std::optional<std::string>, int64_t>> devices;
   for (const auto& [place, cell] : matrix->cells) {
@@ -177,7 +177,7 @@ void WriteCells(const Matrix& matrix, JsonWriter& out) {
 absl::Status WriteMatrix(const Call& call, int64_t name, JsonWriter& out) {
   ASSIGN_OR_RETURN(Matrix matrix, ReadMatrix(call, name));
   ASSIGN_OR_RETURN(const Texts texts, ReadTexts(call, matrix));
-  Order(texts, &matrix);
+  SortByLabels(texts, &matrix);
   WriteSides(matrix, texts, out);
   WriteCells(matrix, out);
   return absl::OkStatus();

@@ -10,7 +10,7 @@ using rows::OptionalInt;
 
 namespace {
 
-constexpr size_t kMostSamples = 10000;
+constexpr size_t kMostParsedSamples = 10000;
 
 }  // namespace
 
@@ -25,7 +25,7 @@ absl::StatusOr<RowDetails> RowDetailReader::Read(const storage::sql::AttemptKey&
   ASSIGN_OR_RETURN(const bool found, read_.Bind(storage::sql::InRun{key.run}, key.attempt, seq).Step());
   RowDetails details;
   if (!found) return details;
-  if (!read_.IsNull(0)) details.samples_ms = statistics::ParseSamples(read_.Text(0), kMostSamples);
+  if (!read_.IsNull(0)) details.samples_ms = statistics::ParseSamples(read_.Text(0), kMostParsedSamples);
   if (!read_.IsNull(1)) details.tied_with_best = read_.Int(1) != 0;
   details.throttled_samples = OptionalInt(read_, 2);
   details.registers = OptionalInt(read_, 3);
