@@ -1,6 +1,7 @@
 #include "server/http/transport.h"
 
 #include <array>
+#include <boost/asio/post.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/buffers_prefix.hpp>
