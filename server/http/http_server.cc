@@ -87,7 +87,7 @@ class AsioServer final : public HttpServer {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Open(ServerOptions options) {
+absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Open(const ServerOptions& options) {
   if (!options.tls.cert.empty()) RETURN_IF_ERROR(access::CheckTlsFiles(options.tls).status());
   absl::StatusOr<std::unique_ptr<net::Acceptor>> acceptor =
       net::Acceptor::Open({.address = options.address,

@@ -52,7 +52,7 @@ class HttpServer {
  public:
   // Listens. Connections wait until Start. UNAVAILABLE: the port is in use or the address is invalid. INVALID_ARGUMENT:
   // see access::MakeServerCredentials.
-  static absl::StatusOr<std::unique_ptr<HttpServer>> Open(ServerOptions options);
+  static absl::StatusOr<std::unique_ptr<HttpServer>> Open(const ServerOptions& options);
   virtual ~HttpServer() = default;
 
   // Starts. `handler` must outlive the server. Must be called once only.

@@ -1,6 +1,7 @@
 #include "server/http/transport.h"
 
 #include <array>
+#include <boost/asio/post.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/buffers_prefix.hpp>
@@ -43,8 +44,8 @@ class StreamTransport final : public Transport {
     stream_.async_read_some(to, std::move(done));
   }
 
-  void Write(std::vector<asio::const_buffer> bytes, absl::Duration timeout, Done done) override {
-    unsent_ = Unsent(std::move(bytes));
+  void Write(const std::vector<asio::const_buffer>& bytes, absl::Duration timeout, Done done) override {
+    unsent_ = Unsent(bytes);
     WritePiece(timeout, std::move(done));
   }
 
@@ -85,8 +86,10 @@ class StreamTransport final : public Transport {
     DiscardSome(done);
   }
   void DiscardSome(const Done& done) {
-    lowest().async_read_some(asio::buffer(discarded_),
-                             [this, done](Error error, size_t) { error ? done(error) : DiscardSome(done); });
+    lowest().async_read_some(asio::buffer(discarded_), [this, done](Error error, size_t size) {
+      discarded_bytes_ += size;
+      error || discarded_bytes_ > kMostDiscarded ? done(error) : DiscardSome(done);
+    });
   }
 
   Stream stream_;

@@ -35,7 +35,7 @@ class Transport {
   // Reads at least one byte. kNever: no deadline.
   virtual void ReadSome(boost::asio::mutable_buffer to, SteadyTime deadline, Read done) = 0;
   // Writes all bytes; each further kPieceBytes get another `timeout`. The bytes must stay until `done`.
-  virtual void Write(std::vector<boost::asio::const_buffer> bytes, absl::Duration timeout, Done done) = 0;
+  virtual void Write(const std::vector<boost::asio::const_buffer>& bytes, absl::Duration timeout, Done done) = 0;
   // Ends the pending operations with an error.
   virtual void Cancel() = 0;
   // Sends close_notify and FIN, and discards bytes of the peer until the peer disconnects or the deadline passes. The

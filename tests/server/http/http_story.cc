@@ -14,7 +14,7 @@ HttpStory::HttpStory(ServerOptions options)
 
 HttpStory::HttpStory(ServerOptions options, Answer answer) : answer_(std::move(answer)) {
   if (options.address.empty()) options.address = "127.0.0.1:0";
-  auto server = HttpServer::Open(std::move(options));
+  auto server = HttpServer::Open(options);
   EXPECT_TRUE(server.ok()) << server.status();
   server_ = *std::move(server);
   server_->Start(this);
