@@ -16,7 +16,8 @@ enum class StatusKind { kOk, kFailed, kNoResult };
 class StatusTable {
  public:
   explicit StatusTable(storage::sql::Database& dataset)
-      : read_(dataset, "SELECT status, substr(name, 1, 400) FROM statuses WHERE status > ?1 ORDER BY status LIMIT 10000") {}
+      : read_(dataset,
+              "SELECT status, substr(name, 1, 400) FROM statuses WHERE status > ?1 ORDER BY status LIMIT 10000") {}
 
   // Reads statuses that are new since the last call, in the caller's transaction.
   absl::Status Refresh();
