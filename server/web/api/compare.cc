@@ -18,7 +18,7 @@ namespace {
 
 using json::JsonWriter;
 
-// What is compared.
+// The items of a call, with their times.
 struct Comparison {
   std::vector<ComparisonItem> items;
   CommonInputs inputs;             // of devices and versions

@@ -23,7 +23,7 @@ constexpr size_t kMostConstant = 200;
 constexpr size_t kPairedKnobs = 12;
 constexpr size_t kPairedConfigs = 3000;
 
-// What is known of a value of a knob.
+// The configs that have a value of a knob.
 struct ValueCounts {
   std::vector<double> times;
   int64_t configs = 0;

@@ -22,7 +22,7 @@ namespace {
 using json::JsonWriter;
 using rows::Row;
 
-// Which rows of a run are listed.
+// The conditions on the rows that are listed.
 struct RowFilter {
   std::optional<std::string> status;
   std::optional<std::string> failure;

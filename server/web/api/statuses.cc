@@ -49,7 +49,7 @@ struct Group {
   std::optional<std::string> message;
 };
 
-// What the rows of a run say about statuses.
+// The rows of a run, counted by status and reason.
 struct Counts {
   std::map<std::string, StatusCount> statuses;
   std::map<std::string, Group> groups;  // by id

@@ -9,7 +9,7 @@
 
 namespace telemetry::web::rows {
 
-// What a status means for a config. kNoResult: the config has started, or was not measured.
+// The meaning of a status for a config. kNoResult: the config has started, or was not measured.
 enum class StatusKind { kOk, kFailed, kNoResult };
 
 // The names of the statuses by their key. Part of a reader: used by one thread.
