@@ -39,7 +39,8 @@ class Statement {
     return *this;
   }
 
-  // Binds one more parameter, for a statement whose parameters depend on what it selects. Reset() must precede the first.
+  // Binds one more parameter, for a statement whose parameters depend on what it selects. Reset() must precede the
+  // first.
   template <typename Value>
   Statement& BindOne(int index, const Value& value) {
     BindAt(index, value);

@@ -72,8 +72,9 @@ absl::Status ListCacheEntries(const Call& call, JsonWriter& out) {
     condition.Add("replace(lower(e.key), lower(@), '') <> lower(e.key)", {Condition::Text(*std::move(q))});
   }
   if (cursor.has_value()) condition.Add(Cat("e.cache_entry < ", cursor->key));
-  Statement list(call.dataset, Cat(kCacheEntries, kCacheTables, condition.sql(), " ORDER BY e.cache_entry DESC LIMIT ", size + 1)
-                                   .c_str());
+  Statement list(
+      call.dataset,
+      Cat(kCacheEntries, kCacheTables, condition.sql(), " ORDER BY e.cache_entry DESC LIMIT ", size + 1).c_str());
   condition.BindTo(list);
   out.BeginObject();
   RETURN_IF_ERROR(WritePage(
@@ -87,8 +88,8 @@ absl::Status ListCacheEntries(const Call& call, JsonWriter& out) {
 absl::Status GetCacheEntry(const Call& call, JsonWriter& out) {
   RETURN_IF_ERROR(call.parameters.Allow({}));
   ASSIGN_OR_RETURN(const int64_t key, KeyInPath(call));
-  Statement entry(call.dataset, Cat(kCacheEntries, ", length(e.value), substr(e.value, 1, ", kMostStoredBytes, ")", kCacheTables,
-                                    "e.cache_entry = ?1")
+  Statement entry(call.dataset, Cat(kCacheEntries, ", length(e.value), substr(e.value, 1, ", kMostStoredBytes, ")",
+                                    kCacheTables, "e.cache_entry = ?1")
                                     .c_str());
   ASSIGN_OR_RETURN(const bool found, entry.Bind(key).Step());
   if (!found) return absl::NotFoundError("there is no such entry");

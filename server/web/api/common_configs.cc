@@ -25,8 +25,9 @@ struct ConfigMs {
 // Reads the ids of configs by their keys.
 absl::StatusOr<absl::flat_hash_map<int64_t, int64_t>> ReadIds(const Call& call, const std::vector<int64_t>& keys) {
   absl::flat_hash_map<int64_t, int64_t> ids;
-  RETURN_IF_ERROR(rows::ReadByKeys(call.dataset, "SELECT config, config_id FROM configs WHERE config", keys,
-                                   [&ids](const storage::sql::Statement& row) { ids.emplace(row.Int(0), row.Int(1)); }));
+  RETURN_IF_ERROR(
+      rows::ReadByKeys(call.dataset, "SELECT config, config_id FROM configs WHERE config", keys,
+                       [&ids](const storage::sql::Statement& row) { ids.emplace(row.Int(0), row.Int(1)); }));
   return ids;
 }
 
@@ -55,9 +56,8 @@ absl::StatusOr<ConfigTimes> ReadConfigTimes(const Call& call, const ComparisonIt
     if (static_cast<int64_t>(attempts.size()) < kMostAttempts) attempts.push_back(attempt.key);
   }
   ASSIGN_OR_RETURN(rows::MeasuredConfigs measured, rows::ReadMeasuredConfigs(call.dataset, attempts, most_rows));
-  std::erase_if(measured.configs, [](const MeasuredConfig& row) {
-    return !row.is_measured() || row.stage == rows::Stage::kScreening;
-  });
+  std::erase_if(measured.configs,
+                [](const MeasuredConfig& row) { return !row.is_measured() || row.stage == rows::Stage::kScreening; });
   std::vector<int64_t> keys;
   for (const MeasuredConfig& row : measured.configs) keys.push_back(row.config);
   ASSIGN_OR_RETURN(const auto ids, ReadIds(call, keys));

@@ -23,10 +23,10 @@ absl::StatusOr<ConfigTimes> ReadConfigTimes(const Call& call, const ComparisonIt
 // A config that all items measured.
 struct CommonConfig {
   int64_t config_id = 0;
-  int64_t config = 0;           // a key of the config
-  std::vector<double> ms;       // by item
-  std::vector<int64_t> rank;    // by item: from 1, among the common configs
-  int64_t rank_change = 0;      // the largest difference to the rank in the first item
+  int64_t config = 0;         // a key of the config
+  std::vector<double> ms;     // by item
+  std::vector<int64_t> rank;  // by item: from 1, among the common configs
+  int64_t rank_change = 0;    // the largest difference to the rank in the first item
 };
 
 // Returns the common configs, those whose rank changed most first.

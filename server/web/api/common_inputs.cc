@@ -49,7 +49,7 @@ std::vector<const ComparedAttempt*> BestByInput(const ComparisonItem& item, cons
 }
 
 std::vector<std::optional<double>> TimesOf(const std::vector<const ComparedAttempt*>& attempts,
-                                         std::optional<double> ComparedAttempt::*time) {
+                                           std::optional<double> ComparedAttempt::*time) {
   std::vector<std::optional<double>> times;
   for (const ComparedAttempt* const attempt : attempts) {
     times.push_back(attempt == nullptr ? std::nullopt : attempt->*time);

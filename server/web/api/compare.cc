@@ -18,7 +18,7 @@ namespace {
 
 using json::JsonWriter;
 
-// What is compared.
+// The items of a call, with their times.
 struct Comparison {
   std::vector<ComparisonItem> items;
   CommonInputs inputs;             // of devices and versions
@@ -120,7 +120,8 @@ void WriteColumn(JsonWriter& out, const char* key, const std::vector<T>& values)
 }
 
 // `with_items`: also write the items as a column, so that each line of a CSV names its item.
-absl::Status WriteConfigs(const Call& call, const Comparison& comparison, size_t limit, bool with_items, JsonWriter& out) {
+absl::Status WriteConfigs(const Call& call, const Comparison& comparison, size_t limit, bool with_items,
+                          JsonWriter& out) {
   std::vector<CommonConfig> configs;
   if (!comparison.times.empty()) configs = FindCommonConfigs(comparison.times);
   std::vector<std::string> items;

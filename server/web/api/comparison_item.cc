@@ -16,8 +16,8 @@ namespace telemetry::web::api {
 namespace {
 
 using record::Cat;
-using storage::sql::Statement;
 using rows::OptionalDouble;
+using storage::sql::Statement;
 
 constexpr size_t kLeastItems = 2;
 constexpr size_t kMostItems = 8;
@@ -26,7 +26,8 @@ constexpr int64_t kMostComparedAttempts = 5000;
 constexpr size_t kShortIdDigits = 8;
 
 constexpr char kAttempts[] =
-    "SELECT a.run, a.attempt, r.run_id, r.shapes, r.dtypes, r.hardware, a.row_count, a.best_rank, a.best_seq, a.best_ms, "
+    "SELECT a.run, a.attempt, r.run_id, r.shapes, r.dtypes, r.hardware, a.row_count, a.best_rank, a.best_seq, "
+    "a.best_ms, "
     "a.best_config_id, a.default_ms, n.label, s.label, h.label, o.label, a.attempt_id FROM runs AS r "
     "JOIN attempts AS a ON a.run = r.run LEFT JOIN kernels AS k ON k.kernel = r.kernel "
     "JOIN texts AS n ON n.text = r.name JOIN texts AS s ON s.text = r.shapes JOIN texts AS h ON h.text = r.hardware "
@@ -91,14 +92,16 @@ absl::StatusOr<ComparisonItem> ReadItem(const Call& call, const std::string& tex
   ComparisonItem item = {.text = text, .kind = text.substr(0, colon), .label = {}, .attempts = {}};
   const std::string value = text.substr(colon + 1);
   ASSIGN_OR_RETURN(const std::string condition, ItemCondition(call, item.kind, value));
-  Statement read(call.scratch,
-                 Cat(kAttempts, condition, " ORDER BY a.time_us DESC, a.attempt DESC LIMIT ", kMostComparedAttempts).c_str());
+  Statement read(
+      call.scratch,
+      Cat(kAttempts, condition, " ORDER BY a.time_us DESC, a.attempt DESC LIMIT ", kMostComparedAttempts).c_str());
   RETURN_IF_ERROR(ForEachRow(read, [&] {
     if (item.attempts.empty()) item.label = LabelOf(item, value, read);
     item.attempts.push_back(ReadAttempt(read, item.kind == "device"));
     return absl::OkStatus();
   }));
-  if (item.attempts.empty()) return absl::NotFoundError(Cat("the dataset has no attempt of the ", item.kind, " ", value));
+  if (item.attempts.empty())
+    return absl::NotFoundError(Cat("the dataset has no attempt of the ", item.kind, " ", value));
   return item;
 }
 
@@ -120,7 +123,8 @@ absl::StatusOr<std::vector<ComparisonItem>> ReadComparisonItems(const Call& call
   for (const std::string& text : texts) {
     ASSIGN_OR_RETURN(ComparisonItem item, ReadItem(call, text));
     items.push_back(std::move(item));
-    if (!AreComparable(items.front(), items.back())) return WrongItem("devices and versions cannot be compared with others");
+    if (!AreComparable(items.front(), items.back()))
+      return WrongItem("devices and versions cannot be compared with others");
   }
   return items;
 }

@@ -49,8 +49,8 @@ absl::StatusOr<ItemRatio> BestRatio(RowDetailReader& details, const Attempts& ba
   ASSIGN_OR_RETURN(const MsList samples, SamplesOf(details, *best));
   ASSIGN_OR_RETURN(const MsList other_samples, SamplesOf(details, *other_best));
   if (const auto ratio = WithInterval(samples, other_samples, "samples"); ratio.has_value()) return *ratio;
-  const auto ratio = WithInterval(Collect(baseline, &ComparedAttempt::best_ms), Collect(other, &ComparedAttempt::best_ms),
-                                  "attempts");
+  const auto ratio =
+      WithInterval(Collect(baseline, &ComparedAttempt::best_ms), Collect(other, &ComparedAttempt::best_ms), "attempts");
   return ratio.value_or(OfSingleTimes(best->best_ms, other_best->best_ms));
 }
 

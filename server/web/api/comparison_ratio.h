@@ -28,7 +28,8 @@ ItemRatio DefaultRatio(const std::vector<ComparedAttempt>& baseline, const std::
 // Returns the geometric mean of the ratios of the configs that both measured.
 ItemRatio CommonRatio(const ConfigTimes& baseline, const ConfigTimes& other);
 // Returns the geometric mean of the ratios of times at the same inputs.
-ItemRatio InputRatio(const std::vector<std::optional<double>>& baseline, const std::vector<std::optional<double>>& other);
+ItemRatio InputRatio(const std::vector<std::optional<double>>& baseline,
+                     const std::vector<std::optional<double>>& other);
 
 void WriteRatio(json::JsonWriter& out, std::string_view key, const ItemRatio& ratio);
 

@@ -11,8 +11,8 @@
 
 namespace telemetry::web::api {
 
-// The conditions of a SELECT on the dataset, joined by AND. Their values are bound, so that no text of a request becomes
-// a part of the SQL. Must outlive the statements that it is bound to.
+// The conditions of a SELECT on the dataset, joined by AND. Their values are bound, so that no text of a request
+// becomes a part of the SQL. Must outlive the statements that it is bound to.
 class Condition {
  public:
   // A value that is bound.

@@ -142,7 +142,8 @@ class RowWriter {
 };
 
 absl::StatusOr<std::string> DialectOf(const Call& call, int64_t run) {
-  Statement dialect(call.scratch, "SELECT t.label FROM runs AS r JOIN texts AS t ON t.text = r.dialect WHERE r.run = ?1");
+  Statement dialect(call.scratch,
+                    "SELECT t.label FROM runs AS r JOIN texts AS t ON t.text = r.dialect WHERE r.run = ?1");
   ASSIGN_OR_RETURN(const bool found, dialect.Bind(run).Step());
   return found ? dialect.String(0) : "";
 }

@@ -34,9 +34,9 @@ absl::StatusOr<std::vector<int64_t>> FindConfigs(storage::sql::Database& dataset
 
 absl::StatusOr<std::optional<int64_t>> ConfigOfRow(storage::sql::Database& dataset, const storage::sql::AttemptKey& key,
                                                    int64_t seq) {
-  storage::sql::Statement row(dataset, {.text = "SELECT config FROM measurements",
-                                        .key = storage::sql::kInRun,
-                                        .where = "attempt = ?1 AND seq = ?2"});
+  storage::sql::Statement row(
+      dataset,
+      {.text = "SELECT config FROM measurements", .key = storage::sql::kInRun, .where = "attempt = ?1 AND seq = ?2"});
   return row.Bind(storage::sql::InRun{key.run}, key.attempt, seq).QueryInt();
 }
 

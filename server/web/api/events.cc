@@ -20,10 +20,11 @@ absl::Status ListAttemptEvents(const Call& call, json::JsonWriter& out) {
   storage::sql::Statement find(call.scratch, "SELECT attempt, run FROM attempts WHERE attempt_id = ?1");
   ASSIGN_OR_RETURN(const bool found, find.Bind(call.path.front()).Step());
   if (!found) return absl::NotFoundError("the dataset has no attempt with this id");
-  storage::sql::Statement events(call.dataset,
-                                 {.text = "SELECT seq, time_unix_us, substr(name, 1, 400), substr(text, 1, 4097) FROM attempt_events",
-                                  .key = storage::sql::kInRun,
-                                  .where = "attempt = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3"});
+  storage::sql::Statement events(
+      call.dataset,
+      {.text = "SELECT seq, time_unix_us, substr(name, 1, 400), substr(text, 1, 4097) FROM attempt_events",
+       .key = storage::sql::kInRun,
+       .where = "attempt = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3"});
   events.Bind(storage::sql::InRun{find.Int(1)}, find.Int(0), cursor.has_value() ? cursor->key : 0, size + 1);
   out.BeginObject();
   RETURN_IF_ERROR(WritePage(

@@ -39,7 +39,8 @@ v1::Failure ParseFailure(std::string_view text) {
   v1::Failure failure;
   std::string closed(text);
   // An escape may be cut too.
-  for (size_t dropped = 0; !record::ParseJson(closed).ok() && dropped <= std::min(kLongestEscape, text.size()); ++dropped) {
+  for (size_t dropped = 0; !record::ParseJson(closed).ok() && dropped <= std::min(kLongestEscape, text.size());
+       ++dropped) {
     closed = record::Cat(text.substr(0, text.size() - dropped), "\"}");
   }
   storage::sql::FailureFromJson(record::ParseJson(closed).ok() ? std::string_view(closed) : text, &failure);

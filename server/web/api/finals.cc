@@ -30,9 +30,8 @@ struct Final {
 
 // Returns the final rows, or the best rows if there are none, the fastest first.
 std::vector<MeasuredConfig> SelectRows(std::vector<MeasuredConfig> configs, bool* are_final, size_t* left_out) {
-  std::erase_if(configs, [](const MeasuredConfig& row) {
-    return !row.is_measured() || row.stage == rows::Stage::kScreening;
-  });
+  std::erase_if(configs,
+                [](const MeasuredConfig& row) { return !row.is_measured() || row.stage == rows::Stage::kScreening; });
   const auto is_final = [](const MeasuredConfig& row) { return row.stage == rows::Stage::kFinal; };
   *are_final = std::any_of(configs.begin(), configs.end(), is_final);
   if (*are_final) std::erase_if(configs, [&](const MeasuredConfig& row) { return !is_final(row); });

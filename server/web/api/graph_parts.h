@@ -9,7 +9,8 @@
 
 namespace telemetry::web::api {
 
-// Parses a serialised IR graph without its nodes and edges, which take most of its memory. DATA_LOSS: it is not a graph.
+// Parses a serialised IR graph without its nodes and edges, which take most of its memory. DATA_LOSS: it is not a
+// graph.
 absl::StatusOr<v1::IrGraph> ParseGraphHead(const std::string& graph);
 
 // Calls `use` for each node and each edge of a serialised IR graph, in their order. DATA_LOSS: it is not a graph.

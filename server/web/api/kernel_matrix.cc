@@ -19,9 +19,9 @@ namespace telemetry::web::api {
 namespace {
 
 using json::JsonWriter;
-using storage::sql::Statement;
 using rows::OptionalDouble;
 using rows::OptionalInt;
+using storage::sql::Statement;
 
 constexpr size_t kMostShapes = 500;
 constexpr size_t kMostDevices = 50;

@@ -32,8 +32,8 @@ constexpr KernelSort kSorts[] = {{"name", "k.label", true},
 
 absl::StatusOr<SortOrder> KernelOrder(const Call& call) {
   ASSIGN_OR_RETURN(const std::string sort,
-                   call.parameters.Choice("sort", {"name", "-name", "runs", "-runs", "rows", "-rows", "last_received",
-                                                   "-last_received"}));
+                   call.parameters.Choice(
+                       "sort", {"name", "-name", "runs", "-runs", "rows", "-rows", "last_received", "-last_received"}));
   const bool is_descending = sort.front() == '-';
   const std::string_view name = std::string_view(sort).substr(is_descending ? 1 : 0);
   for (const KernelSort& known : kSorts) {
@@ -54,11 +54,12 @@ constexpr char kKernels[] =
     "JOIN texts AS t ON t.text = r.name LEFT JOIN kernels AS n ON n.kernel = r.kernel ";
 
 absl::Status WriteVersions(const Call& call, int64_t name, JsonWriter& out) {
-  Statement versions(call.scratch,
-                     "SELECT k.version, max(k.kernel_id), count(*), min(r.first_us), max(r.last_us), max(k.source_bytes), "
-                     "max(k.source_lines), count(*) OVER () FROM runs AS r JOIN kernels AS k ON k.kernel = r.kernel "
-                     "WHERE r.name = ?1 AND k.version IS NOT NULL GROUP BY k.version "
-                     "ORDER BY max(r.last_us) DESC, k.version LIMIT ?2");
+  Statement versions(
+      call.scratch,
+      "SELECT k.version, max(k.kernel_id), count(*), min(r.first_us), max(r.last_us), max(k.source_bytes), "
+      "max(k.source_lines), count(*) OVER () FROM runs AS r JOIN kernels AS k ON k.kernel = r.kernel "
+      "WHERE r.name = ?1 AND k.version IS NOT NULL GROUP BY k.version "
+      "ORDER BY max(r.last_us) DESC, k.version LIMIT ?2");
   versions.Bind(name, kMostVersions);
   int64_t count = 0;
   int64_t total = 0;
@@ -103,12 +104,13 @@ absl::Status ListKernels(const Call& call, JsonWriter& out) {
   ASSIGN_OR_RETURN(const std::string after, order.After(cursor));
   ASSIGN_OR_RETURN(const std::optional<std::string> q, call.parameters.Text("q"));
   const std::string found = Cat("WHERE instr(lower(coalesce(t.label, '')), lower(", Quoted(q.value_or("")), ")) > 0 ");
-  Statement list(call.scratch,
-                 Cat("SELECT k.name, k.label, k.filter, k.runs, k.attempts, k.row_count, k.versions, k.shapes, k.devices, "
-                     "k.first_us, k.last_us, ",
-                     order.expression, " FROM ", kKernels, found, "GROUP BY r.name) AS k WHERE ", after, order.Clause(),
-                     " LIMIT ", size + 1)
-                     .c_str());
+  Statement list(
+      call.scratch,
+      Cat("SELECT k.name, k.label, k.filter, k.runs, k.attempts, k.row_count, k.versions, k.shapes, k.devices, "
+          "k.first_us, k.last_us, ",
+          order.expression, " FROM ", kKernels, found, "GROUP BY r.name) AS k WHERE ", after, order.Clause(), " LIMIT ",
+          size + 1)
+          .c_str());
   out.BeginObject();
   RETURN_IF_ERROR(WritePage(
       out, list, size,
@@ -124,8 +126,9 @@ absl::Status ListKernels(const Call& call, JsonWriter& out) {
         WriteTime(out, "last_received_unix_ms", list, 10);
       },
       [&] { return order.Place(list, 11, 0); }));
-  Statement total(call.scratch,
-                  Cat("SELECT count(DISTINCT r.name) FROM runs AS r JOIN texts AS t ON t.text = r.name ", found).c_str());
+  Statement total(
+      call.scratch,
+      Cat("SELECT count(DISTINCT r.name) FROM runs AS r JOIN texts AS t ON t.text = r.name ", found).c_str());
   ASSIGN_OR_RETURN(const std::optional<int64_t> kernels, total.QueryInt());
   out.Field("total", kernels.value_or(0));
   WriteSummaries(out, call.state.progress());

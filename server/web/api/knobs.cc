@@ -23,7 +23,7 @@ constexpr size_t kMostConstant = 200;
 constexpr size_t kPairedKnobs = 12;
 constexpr size_t kPairedConfigs = 3000;
 
-// What is known of a value of a knob.
+// The configs that have a value of a knob.
 struct ValueCounts {
   std::vector<double> times;
   int64_t configs = 0;
@@ -78,8 +78,9 @@ struct PairSample {
 };
 
 PairSample SampleForPairs(const KnobView& view) {
-  const auto measured = static_cast<size_t>(std::count_if(
-      view.configs.begin(), view.configs.end(), [](const rows::MeasuredConfig& config) { return config.is_measured(); }));
+  const auto measured =
+      static_cast<size_t>(std::count_if(view.configs.begin(), view.configs.end(),
+                                        [](const rows::MeasuredConfig& config) { return config.is_measured(); }));
   const size_t count = std::min(measured, kPairedConfigs);
   PairSample sample;
   for (size_t i = 0; i < count; ++i) {

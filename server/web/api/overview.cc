@@ -24,10 +24,11 @@ constexpr int64_t kDays = 30;
 constexpr int64_t kDayUs = int64_t{86400} * 1000000;
 
 absl::Status WriteNewest(JsonWriter& out, Database& scratch) {
-  const std::string sql = Cat("SELECT ", kRunColumns,
-                              " FROM (SELECT * FROM runs WHERE best_ms IS NOT NULL ORDER BY last_us DESC, run DESC LIMIT ?1)"
-                              " AS r",
-                              kRunJoins, "ORDER BY r.last_us DESC, r.run DESC");
+  const std::string sql =
+      Cat("SELECT ", kRunColumns,
+          " FROM (SELECT * FROM runs WHERE best_ms IS NOT NULL ORDER BY last_us DESC, run DESC LIMIT ?1)"
+          " AS r",
+          kRunJoins, "ORDER BY r.last_us DESC, r.run DESC");
   Statement newest(scratch, sql.c_str());
   newest.Bind(kNewest);
   out.BeginArray("newest");
@@ -42,9 +43,10 @@ absl::Status WriteNewest(JsonWriter& out, Database& scratch) {
 }
 
 absl::Status WriteRegressions(JsonWriter& out, Database& scratch) {
-  const std::string sql = Cat("SELECT ", kStepColumns,
-                              " FROM (SELECT * FROM steps WHERE ratio > 1 ORDER BY time_us DESC, attempt DESC LIMIT ?1) AS s",
-                              kStepJoins, "ORDER BY s.time_us DESC, s.attempt DESC");
+  const std::string sql =
+      Cat("SELECT ", kStepColumns,
+          " FROM (SELECT * FROM steps WHERE ratio > 1 ORDER BY time_us DESC, attempt DESC LIMIT ?1) AS s", kStepJoins,
+          "ORDER BY s.time_us DESC, s.attempt DESC");
   Statement steps(scratch, sql.c_str());
   steps.Bind(kNewest);
   out.BeginArray("regressions");

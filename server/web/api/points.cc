@@ -86,7 +86,8 @@ void WriteValues(const std::vector<const Knob*>& knobs, const std::vector<size_t
     out.BeginArray();
     for (const size_t place : places) {
       const int32_t value = knob->value_of[place];
-      value == Knob::kAbsent || value >= static_cast<int32_t>(kMostPlottedValues) ? out.Value(nullptr) : out.Value(value);
+      value == Knob::kAbsent || value >= static_cast<int32_t>(kMostPlottedValues) ? out.Value(nullptr)
+                                                                                  : out.Value(value);
     }
     out.EndArray();
   }

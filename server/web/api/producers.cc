@@ -18,8 +18,7 @@ using json::JsonWriter;
 using record::Cat;
 using storage::sql::Statement;
 
-constexpr char kProducerTables[] =
-    " FROM producers AS p LEFT JOIN senders AS s ON s.sender = p.sender WHERE ";
+constexpr char kProducerTables[] = " FROM producers AS p LEFT JOIN senders AS s ON s.sender = p.sender WHERE ";
 
 // Returns the lowest or the highest producer_id that begins with these hex digits; nullopt: none does.
 std::optional<std::string> ProducerBound(std::string digits, char fill) {
@@ -70,12 +69,11 @@ absl::Status ListProducers(const Call& call, JsonWriter& out) {
   const bool is_descending = sort.front() == '-';
   if (cursor.has_value()) RETURN_IF_ERROR(AddCursor(*cursor, is_descending, &condition));
   const char* const direction = is_descending ? " DESC" : "";
-  Statement list(call.dataset,
-                 Cat("SELECT p.producer_id, s.name, substr(p.client, 1, ", kListColumnLength,
-                     "), p.epoch, p.committed_seq, p.first_opened_unix_us, p.last_opened_unix_us", kProducerTables,
-                     condition.sql(), " ORDER BY p.last_opened_unix_us", direction, ", p.producer_id", direction, " LIMIT ",
-                     size + 1)
-                     .c_str());
+  Statement list(call.dataset, Cat("SELECT p.producer_id, s.name, substr(p.client, 1, ", kListColumnLength,
+                                   "), p.epoch, p.committed_seq, p.first_opened_unix_us, p.last_opened_unix_us",
+                                   kProducerTables, condition.sql(), " ORDER BY p.last_opened_unix_us", direction,
+                                   ", p.producer_id", direction, " LIMIT ", size + 1)
+                                   .c_str());
   condition.BindTo(list);
   out.BeginObject();
   RETURN_IF_ERROR(WritePage(

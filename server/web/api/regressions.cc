@@ -46,8 +46,8 @@ absl::Status ListRegressions(const Call& call, JsonWriter& out) {
   ASSIGN_OR_RETURN(const std::optional<Cursor> cursor, ParseCursor(call));
   const SortOrder order = {.expression = "s.time_us", .key = "s.rowid", .is_descending = true};
   ASSIGN_OR_RETURN(const std::string after, order.After(cursor));
-  Statement list(call.scratch, Cat("SELECT ", kStepColumns, ", s.rowid FROM steps AS s", kStepJoins, "WHERE ", condition,
-                                   " AND ", after, order.Clause(), " LIMIT ?1")
+  Statement list(call.scratch, Cat("SELECT ", kStepColumns, ", s.rowid FROM steps AS s", kStepJoins, "WHERE ",
+                                   condition, " AND ", after, order.Clause(), " LIMIT ?1")
                                    .c_str());
   list.Bind(size + 1);
   out.BeginObject();

@@ -29,8 +29,8 @@ constexpr char kRejectTables[] =
 // Returns the columns of a reject. `most`: code points of a text.
 std::string RejectColumns(int most) {
   const auto cut = [most](const char* column) { return Cat("substr(", column, ", 1, ", most, ")"); };
-  return Cat("SELECT r.reject, r.received_unix_us, r.reason, ", cut("r.message"), ", ", cut("r.source"), ", r.line, r.origin, ",
-             "s.name, ", cut("p.client"), ", r.producer_id, length(r.raw)");
+  return Cat("SELECT r.reject, r.received_unix_us, r.reason, ", cut("r.message"), ", ", cut("r.source"),
+             ", r.line, r.origin, ", "s.name, ", cut("p.client"), ", r.producer_id, length(r.raw)");
 }
 
 void WriteReject(JsonWriter& out, const Statement& row, bool is_whole) {
@@ -57,7 +57,8 @@ void WriteReject(JsonWriter& out, const Statement& row, bool is_whole) {
 absl::StatusOr<std::optional<std::string>> FindOrigin(const Call& call, const std::string& filter) {
   const std::optional<std::string> digest = summary::DigestOfFilter(filter);
   if (digest == summary::TextDigest(filter)) return filter;
-  Statement origins(call.dataset, Cat("SELECT DISTINCT origin FROM rejects ORDER BY origin LIMIT ", kMostOrigins).c_str());
+  Statement origins(call.dataset,
+                    Cat("SELECT DISTINCT origin FROM rejects ORDER BY origin LIMIT ", kMostOrigins).c_str());
   std::optional<std::string> found;
   RETURN_IF_ERROR(ForEachRow(origins, [&] {
     if (digest == summary::TextDigest(origins.Text(0))) found = origins.String(0);
@@ -80,7 +81,8 @@ absl::StatusOr<Condition> RejectCondition(const Call& call) {
 }
 
 absl::Status WriteReasons(const Call& call, JsonWriter& out) {
-  Statement reasons(call.dataset, "SELECT reason, count(*) FROM rejects GROUP BY reason ORDER BY count(*) DESC, reason");
+  Statement reasons(call.dataset,
+                    "SELECT reason, count(*) FROM rejects GROUP BY reason ORDER BY count(*) DESC, reason");
   out.BeginArray("reasons");
   RETURN_IF_ERROR(ForEachRow(reasons, [&] {
     out.BeginObject();
@@ -107,7 +109,8 @@ absl::Status ListRejects(const Call& call, JsonWriter& out) {
   condition.BindTo(list);
   out.BeginObject();
   RETURN_IF_ERROR(WritePage(
-      out, list, size, [&] { WriteReject(out, list, /*is_whole=*/false); }, [&] { return Cursor{.key = list.Int(0)}; }));
+      out, list, size, [&] { WriteReject(out, list, /*is_whole=*/false); },
+      [&] { return Cursor{.key = list.Int(0)}; }));
   RETURN_IF_ERROR(WriteReasons(call, out));
   out.EndObject();
   return absl::OkStatus();

@@ -13,7 +13,7 @@
 
 namespace telemetry::web::api {
 
-// What is known of a row beyond its measurement. Unset: not known.
+// The details of a row beyond its measurement. Unset: not known.
 struct RowDetails {
   std::optional<std::vector<double>> samples_ms;
   std::optional<bool> tied_with_best;

@@ -22,7 +22,7 @@ namespace {
 using json::JsonWriter;
 using rows::Row;
 
-// Which rows of a run are listed.
+// The conditions on the rows that are listed.
 struct RowFilter {
   std::optional<std::string> status;
   std::optional<std::string> failure;
@@ -55,7 +55,8 @@ absl::StatusOr<RowFilter> ReadFilter(const Call& call) {
 
 bool IsSelected(const RowFilter& filter, const rows::StatusTable& statuses, const Row& row) {
   if (filter.status.has_value() && statuses.Name(row.status) != *filter.status) return false;
-  if (filter.has_config && std::find(filter.configs.begin(), filter.configs.end(), row.config) == filter.configs.end()) {
+  if (filter.has_config &&
+      std::find(filter.configs.begin(), filter.configs.end(), row.config) == filter.configs.end()) {
     return false;
   }
   if (!filter.failure.has_value()) return true;
@@ -73,7 +74,8 @@ struct Order {
   }
   bool operator()(const ListedRow& a, const ListedRow& b) const {
     const auto place = std::pair(a.attempt, a.row.seq) < std::pair(b.attempt, b.row.seq);
-    if (column == "seq") return is_descending ? std::pair(b.attempt, b.row.seq) < std::pair(a.attempt, a.row.seq) : place;
+    if (column == "seq")
+      return is_descending ? std::pair(b.attempt, b.row.seq) < std::pair(a.attempt, a.row.seq) : place;
     const std::optional<double> left = Value(a.row);
     const std::optional<double> right = Value(b.row);
     if (left.has_value() != right.has_value()) return left.has_value();
@@ -116,7 +118,8 @@ class PageReader {
       RETURN_IF_ERROR(AddAttempt(i, 0, std::numeric_limits<size_t>::max(), &page));
     }
     std::vector<ListedRow>& rows = page.rows;
-    const size_t from = std::min(rows.size(), static_cast<size_t>(after.has_value() ? std::max<int64_t>(after->key, 0) : 0));
+    const size_t from =
+        std::min(rows.size(), static_cast<size_t>(after.has_value() ? std::max<int64_t>(after->key, 0) : 0));
     const size_t to = std::min(rows.size(), from + size);
     std::partial_sort(rows.begin(), rows.begin() + static_cast<ptrdiff_t>(to), rows.end(), order);
     page.next = to < rows.size() ? std::optional(Cursor{.key = static_cast<int64_t>(to)}) : std::nullopt;
@@ -129,7 +132,8 @@ class PageReader {
   absl::StatusOr<size_t> AttemptOf(const std::optional<Cursor>& cursor) const {
     if (!cursor.has_value()) return 0;
     const auto found = std::find(scope_.attempt_ids.begin(), scope_.attempt_ids.end(), cursor->value);
-    if (found == scope_.attempt_ids.end()) return absl::InvalidArgumentError("parameter cursor: it belongs to another list");
+    if (found == scope_.attempt_ids.end())
+      return absl::InvalidArgumentError("parameter cursor: it belongs to another list");
     return static_cast<size_t>(found - scope_.attempt_ids.begin());
   }
 

@@ -23,14 +23,18 @@ constexpr int kListedAttempts = 200;
 
 // The row of several senders' runs: the sums of their attempts, with the description and the best of the first.
 constexpr char kUnited[] =
-    "(SELECT x.run, x.run_id, x.sender, x.name, x.shapes, x.dtypes, x.hardware, t.attempts, t.open_attempts, t.row_count, "
-    "t.configs, t.failed, b.best_ms, b.default_ms, CASE WHEN b.best_ms > 0 THEN b.default_ms / b.best_ms END AS speedup, "
+    "(SELECT x.run, x.run_id, x.sender, x.name, x.shapes, x.dtypes, x.hardware, t.attempts, t.open_attempts, "
+    "t.row_count, "
+    "t.configs, t.failed, b.best_ms, b.default_ms, CASE WHEN b.best_ms > 0 THEN b.default_ms / b.best_ms END AS "
+    "speedup, "
     "CASE WHEN t.measured > 1 AND t.least > 0 THEN (t.most - t.least) / t.least END AS spread, b.noise, "
-    "b.best_config_id, b.attempt_id AS best_attempt_id, t.first_us, t.last_us, x.origin, x.algorithm, x.dialect, x.state, "
+    "b.best_config_id, b.attempt_id AS best_attempt_id, t.first_us, t.last_us, x.origin, x.algorithm, x.dialect, "
+    "x.state, "
     "x.kernel FROM (SELECT count(*) AS attempts, sum(state = 'open') AS open_attempts, sum(row_count) AS row_count, "
     "sum(configs) AS configs, sum(failed) AS failed, min(received_us) AS first_us, max(received_us) AS last_us, "
     "count(best_ms) AS measured, min(best_ms) AS least, max(best_ms) AS most FROM attempts WHERE run IN (@)) AS t "
-    "JOIN runs AS x ON x.run = ?1 LEFT JOIN (SELECT best_ms, default_ms, noise, best_config_id, attempt_id FROM attempts "
+    "JOIN runs AS x ON x.run = ?1 LEFT JOIN (SELECT best_ms, default_ms, noise, best_config_id, attempt_id FROM "
+    "attempts "
     "WHERE run IN (@) AND best_ms IS NOT NULL ORDER BY best_rank, best_ms, attempt_id LIMIT 1) AS b ON true) AS r";
 
 std::string Replaced(std::string_view text, const std::string& list) {
@@ -54,19 +58,22 @@ absl::Status WriteDescription(const Call& call, const RunScope& scope, JsonWrite
 }
 
 absl::Status WriteSettings(const Call& call, const RunScope& scope, JsonWriter& out) {
-  Statement read(call.dataset,
-                 "SELECT r.settings_signature, (SELECT min(s.settings_json) FROM run_settings AS s WHERE s.run = r.run) "
-                 "FROM runs AS r WHERE r.run = ?1");
+  Statement read(
+      call.dataset,
+      "SELECT r.settings_signature, (SELECT min(s.settings_json) FROM run_settings AS s WHERE s.run = r.run) "
+      "FROM runs AS r WHERE r.run = ?1");
   ASSIGN_OR_RETURN(const bool found, read.Bind(scope.runs.front()).Step());
   found && !read.IsNull(1) ? out.Field("settings", Whole{read.Text(1)}) : out.Field("settings", nullptr);
-  found && !read.IsNull(0) ? out.Field("settings_signature", Whole{read.Text(0)}) : out.Field("settings_signature", nullptr);
+  found && !read.IsNull(0) ? out.Field("settings_signature", Whole{read.Text(0)})
+                           : out.Field("settings_signature", nullptr);
   return absl::OkStatus();
 }
 
 absl::Status WriteAttempts(const Call& call, const RunScope& scope, JsonWriter& out) {
   const std::string list = absl::StrJoin(scope.runs, ", ");
   Statement senders(call.scratch, Cat("SELECT DISTINCT t.label FROM runs AS r JOIN texts AS t ON t.text = r.sender "
-                                      "WHERE r.run IN (", list, ") ORDER BY t.label")
+                                      "WHERE r.run IN (",
+                                      list, ") ORDER BY t.label")
                                       .c_str());
   out.BeginArray("senders");
   RETURN_IF_ERROR(ForEachRow(senders, [&] {
@@ -95,8 +102,8 @@ absl::Status WriteAttempts(const Call& call, const RunScope& scope, JsonWriter& 
 }
 
 absl::Status WriteGraphKinds(const Call& call, const RunScope& scope, JsonWriter& out) {
-  Statement kinds(call.dataset, Cat("SELECT DISTINCT kind FROM ir_graphs WHERE run IN (", absl::StrJoin(scope.runs, ", "),
-                                    ") ORDER BY kind LIMIT 20")
+  Statement kinds(call.dataset, Cat("SELECT DISTINCT kind FROM ir_graphs WHERE run IN (",
+                                    absl::StrJoin(scope.runs, ", "), ") ORDER BY kind LIMIT 20")
                                     .c_str());
   out.BeginArray("graphs");
   RETURN_IF_ERROR(ForEachRow(kinds, [&] {
@@ -108,9 +115,10 @@ absl::Status WriteGraphKinds(const Call& call, const RunScope& scope, JsonWriter
 }
 
 absl::Status WriteBest(const Call& call, const RunScope& scope, const std::string& best_attempt, JsonWriter& out) {
-  Statement best(call.scratch,
-                 "SELECT a.attempt, a.run, a.best_seq, d.label FROM attempts AS a JOIN texts AS d ON d.text = a.dialect "
-                 "WHERE a.attempt_id = ?1");
+  Statement best(
+      call.scratch,
+      "SELECT a.attempt, a.run, a.best_seq, d.label FROM attempts AS a JOIN texts AS d ON d.text = a.dialect "
+      "WHERE a.attempt_id = ?1");
   ASSIGN_OR_RETURN(const bool found, best.Bind(best_attempt).Step());
   if (!found || best.IsNull(2)) {
     out.Field("best", nullptr);
@@ -153,9 +161,9 @@ absl::Status GetAttempt(const Call& call, JsonWriter& out) {
   Statement record(call.dataset, "SELECT environment_json, counters_json FROM attempts WHERE attempt = ?1");
   ASSIGN_OR_RETURN(const bool is_there, record.Bind(attempt.Int(0)).Step());
   if (!is_there) return absl::NotFoundError("the attempt was removed");
-  Statement events(call.dataset, {.text = "SELECT count(*) FROM attempt_events",
-                                  .key = storage::sql::kInRun,
-                                  .where = "attempt = ?1"});
+  Statement events(
+      call.dataset,
+      {.text = "SELECT count(*) FROM attempt_events", .key = storage::sql::kInRun, .where = "attempt = ?1"});
   ASSIGN_OR_RETURN(const std::optional<int64_t> event_count,
                    events.Bind(storage::sql::InRun{attempt.Int(1)}, attempt.Int(0)).QueryInt());
   out.BeginObject();

@@ -17,8 +17,8 @@ struct TextColumn {
   std::string_view parameter;
   std::string_view column;
 };
-constexpr TextColumn kTextColumns[] = {{"kernel", "name"},       {"shapes", "shapes"},       {"dtypes", "dtypes"},
-                                       {"hardware", "hardware"}, {"origin", "origin"},       {"algorithm", "algorithm"},
+constexpr TextColumn kTextColumns[] = {{"kernel", "name"},       {"shapes", "shapes"}, {"dtypes", "dtypes"},
+                                       {"hardware", "hardware"}, {"origin", "origin"}, {"algorithm", "algorithm"},
                                        {"dialect", "dialect"},   {"sender", "sender"}};
 
 // An empty sender stands for one without a name.

@@ -13,7 +13,8 @@ inline constexpr char kRunColumns[] =
     "di.label, r.state";
 inline constexpr int kRunColumnCount = 31;
 inline constexpr char kRunJoins[] =
-    " JOIN texts AS sn ON sn.text = r.sender JOIN texts AS kn ON kn.text = r.name JOIN texts AS sh ON sh.text = r.shapes"
+    " JOIN texts AS sn ON sn.text = r.sender JOIN texts AS kn ON kn.text = r.name JOIN texts AS sh ON sh.text = "
+    "r.shapes"
     " JOIN texts AS dt ON dt.text = r.dtypes JOIN texts AS hw ON hw.text = r.hardware"
     " JOIN texts AS og ON og.text = r.origin JOIN texts AS al ON al.text = r.algorithm"
     " JOIN texts AS di ON di.text = r.dialect ";
@@ -24,7 +25,8 @@ void WriteRunRow(json::JsonWriter& out, const storage::sql::Statement& row);
 // The same of an AttemptRow, from the table of attempts named a.
 inline constexpr char kAttemptColumns[] =
     "a.attempt, a.run, a.attempt_id, asn.label, aog.label, aog.filter, aal.label, aal.filter, adi.label, a.state, "
-    "a.provisional, a.seed, a.started_us, a.received_us, a.row_count, a.configs, a.failed, a.best_ms, a.best_config_id, "
+    "a.provisional, a.seed, a.started_us, a.received_us, a.row_count, a.configs, a.failed, a.best_ms, "
+    "a.best_config_id, "
     "a.best_stage, a.default_ms, a.noise, a.duration_s, a.improved_s, a.improved_config, a.compile_s, a.generation, "
     "a.changed_us";
 inline constexpr int kAttemptColumnCount = 28;

@@ -39,11 +39,12 @@ absl::StatusOr<std::string> AttemptCondition(const Call& call) {
 
 // Reads the newest attempts that the conditions select.
 absl::Status ReadAttempts(const Call& call, const std::string& condition, RunScope* scope) {
-  Statement read(call.scratch,
-                 Cat("SELECT a.run, a.attempt, a.attempt_id, o.label, count(*) OVER () FROM runs AS r "
-                     "JOIN attempts AS a ON a.run = r.run JOIN texts AS o ON o.text = a.origin WHERE r.run_id = ?1 AND ",
-                     condition, " ORDER BY a.time_us DESC, a.attempt DESC LIMIT ?2")
-                     .c_str());
+  Statement read(
+      call.scratch,
+      Cat("SELECT a.run, a.attempt, a.attempt_id, o.label, count(*) OVER () FROM runs AS r "
+          "JOIN attempts AS a ON a.run = r.run JOIN texts AS o ON o.text = a.origin WHERE r.run_id = ?1 AND ",
+          condition, " ORDER BY a.time_us DESC, a.attempt DESC LIMIT ?2")
+          .c_str());
   return ForEachRow(read.Bind(scope->run_id, kMostAttempts), [&] {
     scope->attempts.push_back({.run = read.Int(0), .attempt = read.Int(1)});
     scope->attempt_ids.push_back(read.String(2));
@@ -56,8 +57,8 @@ absl::Status ReadAttempts(const Call& call, const std::string& condition, RunSco
 // Reads the runs that the conditions select, of which the attempts above may be a part only.
 absl::Status ReadRuns(const Call& call, const std::string& condition, RunScope* scope) {
   Statement read(call.scratch,
-                 Cat("SELECT r.run FROM runs AS r JOIN attempts AS a ON a.run = r.run WHERE r.run_id = ?1 AND ", condition,
-                     " GROUP BY r.run ORDER BY max(a.time_us) DESC, max(a.attempt) DESC LIMIT ?2")
+                 Cat("SELECT r.run FROM runs AS r JOIN attempts AS a ON a.run = r.run WHERE r.run_id = ?1 AND ",
+                     condition, " GROUP BY r.run ORDER BY max(a.time_us) DESC, max(a.attempt) DESC LIMIT ?2")
                      .c_str());
   return ForEachRow(read.Bind(scope->run_id, kMostRuns), [&] {
     scope->runs.push_back(read.Int(0));

@@ -18,7 +18,7 @@ inline constexpr int64_t kMostRows = 200000;
 // The runs and attempts that the path and the parameters `sender` and `attempt` of a call select.
 struct RunScope {
   std::string run_id;
-  std::vector<int64_t> runs;  // keys; the one with the newest attempt first
+  std::vector<int64_t> runs;                       // keys; the one with the newest attempt first
   std::vector<storage::sql::AttemptKey> attempts;  // the newest first
   std::vector<std::string> attempt_ids;            // of `attempts`
   std::vector<std::string> labels;                 // of `attempts`: what tells them apart

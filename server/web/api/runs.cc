@@ -24,9 +24,9 @@ struct SortColumn {
   std::string_view join;  // the text that the expression is
 };
 constexpr SortColumn kSortColumns[] = {
-    {"last_received", "r.last_us", ""}, {"attempts", "r.attempts", ""}, {"rows", "r.row_count", ""},
-    {"best", "r.best_ms", ""},          {"speedup", "r.speedup", ""},   {"spread", "r.spread", ""},
-    {"noise", "r.noise", ""},           {"failed", "r.failed", ""},     {"kernel", "st.label", "name"},
+    {"last_received", "r.last_us", ""}, {"attempts", "r.attempts", ""},      {"rows", "r.row_count", ""},
+    {"best", "r.best_ms", ""},          {"speedup", "r.speedup", ""},        {"spread", "r.spread", ""},
+    {"noise", "r.noise", ""},           {"failed", "r.failed", ""},          {"kernel", "st.label", "name"},
     {"shapes", "st.label", "shapes"},   {"hardware", "st.label", "hardware"}};
 
 absl::StatusOr<SortColumn> FindColumn(std::string_view name) {
@@ -42,16 +42,16 @@ absl::StatusOr<std::string> PageOfRuns(const Call& call, const SortColumn& colum
   ASSIGN_OR_RETURN(const std::optional<Cursor> cursor, ParseCursor(call));
   ASSIGN_OR_RETURN(const std::string after, order.After(cursor));
   const std::string join = column.join.empty() ? "" : Cat(" JOIN texts AS st ON st.text = r.", column.join);
-  return Cat("(SELECT r.*, ", column.expression, " AS sorted FROM runs AS r", join, " WHERE ", condition, " AND ", after,
-             order.Clause(), " LIMIT ", size + 1, ") AS r");
+  return Cat("(SELECT r.*, ", column.expression, " AS sorted FROM runs AS r", join, " WHERE ", condition, " AND ",
+             after, order.Clause(), " LIMIT ", size + 1, ") AS r");
 }
 
 }  // namespace
 
 absl::Status ListRuns(const Call& call, JsonWriter& out) {
-  RETURN_IF_ERROR(call.parameters.Allow({"kernel", "shapes", "dtypes", "hardware", "origin", "algorithm", "dialect",
-                                         "sender", "state", "since", "until", "q", "sort", "limit", "cursor",
-                                         "format"}));
+  RETURN_IF_ERROR(
+      call.parameters.Allow({"kernel", "shapes", "dtypes", "hardware", "origin", "algorithm", "dialect", "sender",
+                             "state", "since", "until", "q", "sort", "limit", "cursor", "format"}));
   ASSIGN_OR_RETURN(const int64_t size, PageSize(call));
   ASSIGN_OR_RETURN(const std::optional<std::string> sort, call.parameters.Text("sort"));
   const std::string_view name = sort.has_value() ? std::string_view(*sort) : "-last_received";
@@ -65,7 +65,8 @@ absl::Status ListRuns(const Call& call, JsonWriter& out) {
   ASSIGN_OR_RETURN(const std::string page, PageOfRuns(call, column, order, condition, size));
   SortOrder outer = order;
   outer.expression = "r.sorted";
-  Statement list(call.scratch, Cat("SELECT ", kRunColumns, ", r.sorted FROM ", page, kRunJoins, outer.Clause()).c_str());
+  Statement list(call.scratch,
+                 Cat("SELECT ", kRunColumns, ", r.sorted FROM ", page, kRunJoins, outer.Clause()).c_str());
   out.BeginObject();
   RETURN_IF_ERROR(WritePage(
       out, list, size, [&] { WriteRunRow(out, list); }, [&] { return order.Place(list, kRunColumnCount, 0); }));
@@ -81,15 +82,22 @@ absl::Status GetFacets(const Call& call, JsonWriter& out) {
   RETURN_IF_ERROR(call.parameters.Allow(kFilterNames));
   constexpr int kMostValues = 200;
   out.BeginObject();
-  for (const auto& [parameter, field] : std::initializer_list<std::pair<const char*, const char*>>{
-           {"kernel", "name"}, {"shapes", "shapes"}, {"dtypes", "dtypes"}, {"hardware", "hardware"},
-           {"origin", "origin"}, {"algorithm", "algorithm"}, {"dialect", "dialect"}, {"sender", "sender"}}) {
+  for (const auto& [parameter, field] :
+       std::initializer_list<std::pair<const char*, const char*>>{{"kernel", "name"},
+                                                                  {"shapes", "shapes"},
+                                                                  {"dtypes", "dtypes"},
+                                                                  {"hardware", "hardware"},
+                                                                  {"origin", "origin"},
+                                                                  {"algorithm", "algorithm"},
+                                                                  {"dialect", "dialect"},
+                                                                  {"sender", "sender"}}) {
     ASSIGN_OR_RETURN(const std::string condition, RunCondition(call, parameter));
-    Statement values(call.scratch, Cat("SELECT t.label, t.filter, f.runs FROM (SELECT r.", field,
-                                       " AS text, count(*) AS runs FROM runs AS r WHERE ", condition, " GROUP BY r.",
-                                       field, " ORDER BY runs DESC, text LIMIT ?1) AS f JOIN texts AS t ON t.text = f.text "
-                                       "ORDER BY f.runs DESC, t.label")
-                                       .c_str());
+    Statement values(call.scratch,
+                     Cat("SELECT t.label, t.filter, f.runs FROM (SELECT r.", field,
+                         " AS text, count(*) AS runs FROM runs AS r WHERE ", condition, " GROUP BY r.", field,
+                         " ORDER BY runs DESC, text LIMIT ?1) AS f JOIN texts AS t ON t.text = f.text "
+                         "ORDER BY f.runs DESC, t.label")
+                         .c_str());
     values.Bind(kMostValues);
     out.BeginArray(parameter);
     RETURN_IF_ERROR(ForEachRow(values, [&] {

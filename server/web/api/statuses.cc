@@ -49,7 +49,7 @@ struct Group {
   std::optional<std::string> message;
 };
 
-// What the rows of a run say about statuses.
+// The rows of a run, counted by status and reason.
 struct Counts {
   std::map<std::string, StatusCount> statuses;
   std::map<std::string, Group> groups;  // by id
@@ -107,8 +107,7 @@ absl::Status CountAttempt(const storage::sql::AttemptKey& key, const std::string
     if (kind == rows::StatusKind::kFailed) AddFailure(row, status, attempt_id, counts);
   }
   cursor->End();
-  counts->unfinished +=
-      std::count_if(ended.begin(), ended.end(), [](const auto& config) { return !config.second; });
+  counts->unfinished += std::count_if(ended.begin(), ended.end(), [](const auto& config) { return !config.second; });
   return absl::OkStatus();
 }
 
@@ -187,9 +186,8 @@ void WriteGroup(const std::string& id, const Group& group, const ConfigTable& ta
 absl::Status WriteGroups(const Call& call, const Counts& counts, JsonWriter& out) {
   std::vector<std::pair<std::string, const Group*>> groups;
   for (const auto& [id, group] : counts.groups) groups.emplace_back(id, &group);
-  std::stable_sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
-    return a.second->configs.size() > b.second->configs.size();
-  });
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const auto& a, const auto& b) { return a.second->configs.size() > b.second->configs.size(); });
   const size_t shown = std::min(kMostGroups, groups.size());
   const absl::flat_hash_set<int64_t>& all = counts.configs;
   const std::vector<int64_t> keys(all.begin(), all.end());
@@ -218,7 +216,8 @@ absl::Status GetStatuses(const Call& call, JsonWriter& out) {
   }
   std::vector<std::pair<std::string, const StatusCount*>> order;
   for (const auto& [name, count] : counts.statuses) order.emplace_back(name, &count);
-  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.second->rows > b.second->rows; });
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.second->rows > b.second->rows; });
   out.BeginObject();
   out.BeginArray("statuses");
   for (const auto& [name, count] : order) {

@@ -12,7 +12,8 @@ inline constexpr char kStepColumns[] =
     "ak.version, s.attempt";
 inline constexpr int kStepColumnCount = 22;
 inline constexpr char kStepJoins[] =
-    " JOIN texts AS kn ON kn.text = s.name JOIN texts AS sh ON sh.text = s.shapes JOIN texts AS dt ON dt.text = s.dtypes"
+    " JOIN texts AS kn ON kn.text = s.name JOIN texts AS sh ON sh.text = s.shapes JOIN texts AS dt ON dt.text = "
+    "s.dtypes"
     " JOIN texts AS hw ON hw.text = s.hardware JOIN texts AS sn ON sn.text = s.sender"
     " JOIN attempts AS a ON a.attempt = s.attempt JOIN runs AS r ON r.run = a.run"
     " JOIN attempts AS b ON b.attempt = s.before_attempt JOIN runs AS br ON br.run = b.run"

@@ -45,9 +45,10 @@ absl::Status AddSenders(const Call& call, TokenRows* rows) {
   const auto name = [](const Statement& row) {
     return row.IsNull(0) ? std::nullopt : std::optional<std::string>(row.String(0));
   };
-  Statement attempts(call.scratch,
-                     "SELECT t.label, count(*) FROM attempts AS a JOIN texts AS t ON t.text = a.sender GROUP BY a.sender "
-                     "ORDER BY a.sender");
+  Statement attempts(
+      call.scratch,
+      "SELECT t.label, count(*) FROM attempts AS a JOIN texts AS t ON t.text = a.sender GROUP BY a.sender "
+      "ORDER BY a.sender");
   RETURN_IF_ERROR(ForEachRow(attempts, [&] {
     (*rows)[name(attempts)].attempts = attempts.Int(1);
     return absl::OkStatus();
@@ -88,7 +89,8 @@ absl::Status ListTokens(const Call& call, JsonWriter& out) {
     out.Field("attempts", row.attempts);
     out.Field("producers", row.producers);
     out.Field("rejects", row.rejects);
-    out.Field("last_opened_unix_ms", row.last_opened_us.has_value() ? std::optional(*row.last_opened_us / 1000) : std::nullopt);
+    out.Field("last_opened_unix_ms",
+              row.last_opened_us.has_value() ? std::optional(*row.last_opened_us / 1000) : std::nullopt);
     out.EndObject();
   }
   out.EndArray();

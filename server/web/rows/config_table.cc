@@ -92,8 +92,9 @@ absl::Status ConfigTable::ReadArguments(storage::sql::Database& dataset) {
   std::vector<int64_t> keys;
   keys.reserve(arguments_.size());
   for (const auto& [key, settings] : arguments_) keys.push_back(key);
-  return ReadByKeys(dataset, "SELECT argument, substr(text, 1, 1000) FROM config_arguments WHERE argument", keys,
-                    [this](const storage::sql::Statement& row) { arguments_[row.Int(0)] = SplitArgument(row.Text(1)); });
+  return ReadByKeys(
+      dataset, "SELECT argument, substr(text, 1, 1000) FROM config_arguments WHERE argument", keys,
+      [this](const storage::sql::Statement& row) { arguments_[row.Int(0)] = SplitArgument(row.Text(1)); });
 }
 
 const ConfigTable::Config& ConfigTable::Find(int64_t config) const {

@@ -13,7 +13,8 @@ using storage::sql::InRun;
 constexpr int64_t kPage = 2000;
 constexpr int64_t kFailurePage = 100;
 
-constexpr char kRows[] = "SELECT seq, timestamp_s, generation, status, perf_ms, compile_time_s, config FROM measurements";
+constexpr char kRows[] =
+    "SELECT seq, timestamp_s, generation, status, perf_ms, compile_time_s, config FROM measurements";
 constexpr char kRowsWithFailures[] =
     "SELECT seq, timestamp_s, generation, status, perf_ms, compile_time_s, config, substr(failure, 1, 16384) "
     "FROM measurements";
@@ -21,9 +22,9 @@ constexpr char kRowsWithFailures[] =
 }  // namespace
 
 RowCursor::Pages::Pages(storage::sql::Database& dataset, const char* select, int64_t rows)
-    : statement(dataset, {.text = select,
-                          .key = storage::sql::kInRun,
-                          .where = "attempt = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3"}),
+    : statement(
+          dataset,
+          {.text = select, .key = storage::sql::kInRun, .where = "attempt = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3"}),
       page(rows) {}
 
 void RowCursor::Pages::Begin(const AttemptKey& attempt, int64_t after_seq) {

@@ -61,8 +61,8 @@ class RowCursor {
     storage::sql::Statement statement;
     const int64_t page;  // rows of a page
     storage::sql::AttemptKey key;
-    int64_t seq = 0;     // of the current row
-    int64_t left = 0;    // rows that may still follow in the page
+    int64_t seq = 0;   // of the current row
+    int64_t left = 0;  // rows that may still follow in the page
     bool has_row = false;
   };
 

@@ -4,7 +4,7 @@
 
 namespace telemetry::web::rows {
 
-// How a row was measured. kNone: the row has no details.
+// The stage of the search that measured a row. kNone: the row has no details.
 enum class Stage { kNone, kUnspecified, kScreening, kSearch, kFinal, kRebenchmark };
 
 Stage ParseStage(std::string_view name);

@@ -32,7 +32,8 @@ absl::Status StatusTable::Refresh() {
 }
 
 const StatusTable::Entry* StatusTable::Find(int64_t status) const {
-  return status < 0 || status >= static_cast<int64_t>(entries_.size()) ? nullptr : &entries_[static_cast<size_t>(status)];
+  return status < 0 || status >= static_cast<int64_t>(entries_.size()) ? nullptr
+                                                                       : &entries_[static_cast<size_t>(status)];
 }
 
 std::string StatusTable::Name(int64_t status) const {

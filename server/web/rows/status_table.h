@@ -9,14 +9,15 @@
 
 namespace telemetry::web::rows {
 
-// What a status means for a config. kNoResult: the config has started, or was not measured.
+// The meaning of a status for a config. kNoResult: the config has started, or was not measured.
 enum class StatusKind { kOk, kFailed, kNoResult };
 
 // The names of the statuses by their key. Part of a reader: used by one thread.
 class StatusTable {
  public:
   explicit StatusTable(storage::sql::Database& dataset)
-      : read_(dataset, "SELECT status, substr(name, 1, 400) FROM statuses WHERE status > ?1 ORDER BY status LIMIT 10000") {}
+      : read_(dataset,
+              "SELECT status, substr(name, 1, 400) FROM statuses WHERE status > ?1 ORDER BY status LIMIT 10000") {}
 
   // Reads statuses that are new since the last call, in the caller's transaction.
   absl::Status Refresh();

@@ -40,7 +40,8 @@ std::vector<double> GroupMeans(const std::vector<double>& values, const DenseGro
 }
 
 double SumOfSquares(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0, [](double sum, double value) { return sum + value * value; });
+  return std::accumulate(values.begin(), values.end(), 0.0,
+                         [](double sum, double value) { return sum + value * value; });
 }
 
 std::vector<double> Centred(std::vector<double> values) {

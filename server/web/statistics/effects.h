@@ -9,8 +9,8 @@ namespace telemetry::web::statistics {
 // The group of each value: numbers from 0, with gaps allowed.
 using Groups = std::vector<int32_t>;
 
-// Returns the share of the variance of `values` that the groups explain, adjusted for their number (adjusted R²), from 0
-// to 1. nullopt: there are fewer than three values, as many groups as values, or no variance.
+// Returns the share of the variance of `values` that the groups explain, adjusted for their number (adjusted R²), from
+// 0 to 1. nullopt: there are fewer than three values, as many groups as values, or no variance.
 std::optional<double> ExplainedVariance(const std::vector<double>& values, const Groups& groups);
 
 // The effects of two knobs together.

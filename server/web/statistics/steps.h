@@ -8,7 +8,7 @@ namespace telemetry::web::statistics {
 
 // A change of level in a series of times.
 struct LevelStep {
-  size_t at = 0;  // index of the first value after the step
+  size_t at = 0;      // index of the first value after the step
   double before = 0;  // median of the segment before
   double after = 0;   // median of the segment after, up to the next step
   double ratio = 1;   // after / before

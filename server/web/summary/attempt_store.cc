@@ -15,7 +15,8 @@ using rows::OptionalText;
 using storage::sql::AttemptKey;
 
 constexpr char kInsert[] =
-    "INSERT OR REPLACE INTO attempts (attempt, attempt_id, run, sender, origin, algorithm, dialect, state, provisional, "
+    "INSERT OR REPLACE INTO attempts (attempt, attempt_id, run, sender, origin, algorithm, dialect, state, "
+    "provisional, "
     "seed, started_us, received_us, time_us, changed_us, row_count, detail_count, max_seq, configs, failed, best_ms, "
     "best_rank, best_seq, best_stage, best_config_id, default_ms, generation, duration_s, improved_s, improved_config, "
     "compile_s, noise) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, "
@@ -27,7 +28,8 @@ AttemptStore::AttemptStore(storage::sql::Database& dataset, storage::sql::Databa
     : texts_(texts),
       summariser_(dataset),
       list_after_(dataset, "SELECT attempt, run, state FROM attempts WHERE attempt > ?1 ORDER BY attempt LIMIT ?2"),
-      list_before_(dataset, "SELECT attempt, run, state FROM attempts WHERE attempt < ?1 ORDER BY attempt DESC LIMIT ?2"),
+      list_before_(dataset,
+                   "SELECT attempt, run, state FROM attempts WHERE attempt < ?1 ORDER BY attempt DESC LIMIT ?2"),
       find_(dataset, "SELECT attempt, run, state FROM attempts WHERE attempt = ?1"),
       stored_(scratch,
               "SELECT attempt, run, state, row_count, detail_count, max_seq FROM attempts "
@@ -93,13 +95,14 @@ absl::Status AttemptStore::Store(const AttemptKey& key, std::optional<int64_t> c
   const int64_t received = read_.Int(10);
   read_.Reset();
   ASSIGN_OR_RETURN(const std::optional<std::string> config_id, ConfigId(summary.best_config));
-  const int64_t last_row_us = received + static_cast<int64_t>(std::clamp(summary.duration_s.value_or(0), 0.0, 1e8) * 1e6);
+  const int64_t last_row_us =
+      received + static_cast<int64_t>(std::clamp(summary.duration_s.value_or(0), 0.0, 1e8) * 1e6);
   const bool has_best = summary.best_ms.has_value();
   const std::string stage(rows::StageName(summary.best_stage));
   return insert_
       .Bind(key.attempt, attempt_id, key.run, sender, origin, algorithm, dialect, state, provisional, seed, started,
-            received, started.value_or(received), changed_us.value_or(last_row_us), summary.row_count, summary.detail_count, summary.max_seq,
-            summary.configs, summary.failed, summary.best_ms,
+            received, started.value_or(received), changed_us.value_or(last_row_us), summary.row_count,
+            summary.detail_count, summary.max_seq, summary.configs, summary.failed, summary.best_ms,
             has_best ? std::optional<int64_t>(static_cast<int64_t>(summary.best_rank)) : std::nullopt,
             has_best ? std::optional<int64_t>(summary.best_seq) : std::nullopt,
             stage.empty() ? std::nullopt : std::optional<std::string_view>(stage), config_id, summary.default_ms,

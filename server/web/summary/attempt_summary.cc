@@ -9,12 +9,12 @@
 namespace telemetry::web::summary {
 namespace {
 
-using storage::sql::AttemptKey;
-using storage::sql::InRun;
-using storage::sql::kInRun;
 using rows::Row;
 using rows::Stage;
 using rows::StatusKind;
+using storage::sql::AttemptKey;
+using storage::sql::InRun;
+using storage::sql::kInRun;
 
 // Beyond this number, configs of an attempt are counted again whenever they recur, to bound the memory.
 constexpr size_t kMostConfigs = size_t{1} << 20;
@@ -81,9 +81,9 @@ class Accumulator {
 AttemptSummariser::AttemptSummariser(storage::sql::Database& dataset)
     : statuses_(dataset),
       rows_(dataset, rows::RowCursor::Failures::kSkip),
-      count_rows_(dataset, {.text = "SELECT count(*), coalesce(max(seq), 0) FROM measurements",
-                            .key = kInRun,
-                            .where = "attempt = ?1"}),
+      count_rows_(
+          dataset,
+          {.text = "SELECT count(*), coalesce(max(seq), 0) FROM measurements", .key = kInRun, .where = "attempt = ?1"}),
       count_details_(dataset,
                      {.text = "SELECT count(*) FROM measurement_details", .key = kInRun, .where = "attempt = ?1"}),
       samples_(dataset, {.text = "SELECT samples_ms_json FROM measurement_details",

@@ -16,7 +16,7 @@ namespace telemetry::web::summary {
 // The ranks of rows in the search for the best one, the best rank first.
 enum class Rank { kFinal = 0, kSearch = 1 };
 
-// What the measurements of an attempt amount to.
+// Numbers that are computed from all measurements of an attempt.
 struct AttemptSummary {
   int64_t row_count = 0;
   int64_t detail_count = 0;

@@ -111,7 +111,8 @@ absl::Status Refresher::LookAtGrowing() {
   const SteadyTime end = SteadyAfter(kStep);
   for (const AttemptState& attempt : stored) {
     if (SteadyNow() > end) break;
-    if (const auto rest = rests_.find(attempt.key.attempt); rest != rests_.end() && SteadyNow() < rest->second) continue;
+    if (const auto rest = rests_.find(attempt.key.attempt); rest != rests_.end() && SteadyNow() < rest->second)
+      continue;
     ASSIGN_OR_RETURN(std::optional<AttemptState> now, attempts_.Find(attempt.key.attempt));
     if (!now.has_value()) {
       RETURN_IF_ERROR(Remove(attempt));

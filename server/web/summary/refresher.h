@@ -67,9 +67,9 @@ class Refresher {
   storage::sql::Statement count_attempts_;
 
   Progress progress_;
-  int64_t newest_ = 0;   // attempts up to this key, from oldest_ on, are stored
-  int64_t oldest_ = 0;   // 0: none is stored yet
-  int64_t swept_ = 0;    // the sweep has reached this key
+  int64_t newest_ = 0;              // attempts up to this key, from oldest_ on, are stored
+  int64_t oldest_ = 0;              // 0: none is stored yet
+  int64_t swept_ = 0;               // the sweep has reached this key
   std::set<int64_t> changed_runs_;  // runs whose attempts have changed
   std::set<int64_t> seen_runs_;     // runs whose descriptions may have changed
   // Attempts that took long to summarise, and when they may be summarised again.

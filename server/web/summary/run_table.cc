@@ -22,7 +22,8 @@ constexpr size_t kVersionDigits = 16;
 constexpr char kReadRun[] =
     "SELECT r.run_id, s.name, d.kernel, d.input_shapes, d.dtypes, d.hardware FROM runs AS r "
     "LEFT JOIN senders AS s ON s.sender = r.sender "
-    "LEFT JOIN runs AS d ON d.run = CASE WHEN r.kernel IS NOT NULL THEN r.run ELSE coalesce((SELECT o.run FROM runs AS o "
+    "LEFT JOIN runs AS d ON d.run = CASE WHEN r.kernel IS NOT NULL THEN r.run ELSE coalesce((SELECT o.run FROM runs AS "
+    "o "
     "WHERE o.run_id = r.run_id AND o.kernel IS NOT NULL AND (o.sender = 0 OR r.sender = 0) ORDER BY o.sender LIMIT 1), "
     "r.run) END WHERE r.run = ?1";
 
@@ -31,7 +32,8 @@ constexpr char kUpsertRun[] =
     "INSERT INTO runs (run, run_id, sender, kernel, name, shapes, dtypes, hardware) "
     "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (run) DO UPDATE SET run_id = excluded.run_id, "
     "sender = excluded.sender, kernel = excluded.kernel, name = excluded.name, shapes = excluded.shapes, "
-    "dtypes = excluded.dtypes, hardware = excluded.hardware WHERE run_id <> excluded.run_id OR sender <> excluded.sender "
+    "dtypes = excluded.dtypes, hardware = excluded.hardware WHERE run_id <> excluded.run_id OR sender <> "
+    "excluded.sender "
     "OR kernel <> excluded.kernel OR name <> excluded.name OR shapes <> excluded.shapes OR dtypes <> excluded.dtypes "
     "OR hardware <> excluded.hardware";
 
@@ -68,9 +70,10 @@ RunTable::RunTable(storage::sql::Database& dataset, storage::sql::Database& scra
       read_content_(dataset, "SELECT content_sha256 FROM kernels WHERE kernel = ?1"),
       read_kernel_(dataset, "SELECT kernel_id, name, source FROM kernels WHERE kernel = ?1"),
       upsert_run_(scratch, kUpsertRun),
-      upsert_kernel_(scratch,
-                     "INSERT OR REPLACE INTO kernels (kernel, content, name, kernel_id, version, source_bytes, source_lines) "
-                     "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"),
+      upsert_kernel_(
+          scratch,
+          "INSERT OR REPLACE INTO kernels (kernel, content, name, kernel_id, version, source_bytes, source_lines) "
+          "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"),
       find_kernel_(scratch, "SELECT name FROM kernels WHERE kernel = ?1 AND content = ?2"),
       count_(scratch, kCount),
       remove_(scratch,
@@ -98,7 +101,8 @@ absl::StatusOr<int64_t> RunTable::KernelName(int64_t kernel) {
   if (!found) return 0;
   const std::string content(read_content_.Bytes(0));
   read_content_.Reset();
-  ASSIGN_OR_RETURN(const std::optional<int64_t> name, find_kernel_.Bind(kernel, storage::sql::Blob{content}).QueryInt());
+  ASSIGN_OR_RETURN(const std::optional<int64_t> name,
+                   find_kernel_.Bind(kernel, storage::sql::Blob{content}).QueryInt());
   return name.has_value() ? absl::StatusOr<int64_t>(*name) : StoreKernel(kernel, content);
 }
 
@@ -117,7 +121,8 @@ absl::StatusOr<int64_t> RunTable::StoreKernel(int64_t kernel, const std::string&
     lines = std::count(source->begin(), source->end(), '\n') + (source->empty() || source->back() == '\n' ? 0 : 1);
   }
   read_kernel_.Reset();
-  RETURN_IF_ERROR(upsert_kernel_.Bind(kernel, storage::sql::Blob{content}, name, kernel_id, version, bytes, lines).Run());
+  RETURN_IF_ERROR(
+      upsert_kernel_.Bind(kernel, storage::sql::Blob{content}, name, kernel_id, version, bytes, lines).Run());
   return name;
 }
 

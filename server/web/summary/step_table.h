@@ -25,8 +25,8 @@ struct SeriesKey {
   }
 };
 
-// Stores the steps of the best and the default times of series. A series never contains attempts of two senders, so that
-// no sender can add steps to another one's. Used by the writer of the summaries, inside its transactions.
+// Stores the steps of the best and the default times of series. A series never contains attempts of two senders, so
+// that no sender can add steps to another one's. Used by the writer of the summaries, inside its transactions.
 class StepTable {
  public:
   explicit StepTable(storage::sql::Database& scratch);

@@ -27,8 +27,8 @@ std::vector<v1::Record> Configs() {
   const std::vector<std::pair<int, int>> values = {{4, 16}, {8, 16}, {4, 64}, {8, 64}, {8, 32}, {8, 32}};
   std::vector<v1::Record> records;
   for (size_t i = 0; i < values.size(); ++i) {
-    records.push_back(ConfigRecord(
-        i + 1, absl::StrCat("Config(num_warps=", values[i].first, ", sizes=[", values[i].second, ", 32]", i == 5 ? ", x=1" : "", ")")));
+    records.push_back(ConfigRecord(i + 1, absl::StrCat("Config(num_warps=", values[i].first, ", sizes=[",
+                                                       values[i].second, ", 32]", i == 5 ? ", x=1" : "", ")")));
   }
   return records;
 }
@@ -98,7 +98,8 @@ void SendSample(WebStory* story) {
   open.mutable_attempt()->set_state(v1::Attempt::STATE_OPEN);
   story->Send({open, Row('B', 1, 2.2, 1), Row('B', 2, 1.1, 2)});
   story->Send(Configs(), "ci");
-  story->Send({Run('b', "softmax", "NVIDIA A100"), AttemptRecord('C', 'b'), Row('C', 1, 4, 1), Row('C', 2, 6, 2)}, "ci");
+  story->Send({Run('b', "softmax", "NVIDIA A100"), AttemptRecord('C', 'b'), Row('C', 1, 4, 1), Row('C', 2, 6, 2)},
+              "ci");
   story->Send({Run('c', "rms_norm", "NVIDIA H200"), AttemptRecord('D', 'c'), Row('D', 1, 8, 1)}, "ci");
   story->Refresh();
 }

@@ -37,8 +37,10 @@ std::optional<std::vector<std::string>> Match(std::string_view pattern, const st
   if (parts.size() != segments.size()) return std::nullopt;
   std::vector<std::string> variable;
   for (size_t i = 0; i < parts.size(); ++i) {
-    if (parts[i] == "{}") variable.push_back(segments[i]);
-    else if (parts[i] != segments[i]) return std::nullopt;
+    if (parts[i] == "{}")
+      variable.push_back(segments[i]);
+    else if (parts[i] != segments[i])
+      return std::nullopt;
   }
   return variable;
 }
@@ -53,8 +55,7 @@ absl::StatusOr<std::string> Answer(const http::Target& target, storage::sql::Dat
     EXPECT_TRUE(reading.ok() && reading_scratch.ok());
     std::string text;
     json::JsonWriter out(&text);
-    const absl::Status status =
-        endpoint.answer({*path, api::Parameters(target), dataset, scratch, state}, out);
+    const absl::Status status = endpoint.answer({*path, api::Parameters(target), dataset, scratch, state}, out);
     if (!status.ok()) return status;
     return text;
   }
@@ -76,7 +77,9 @@ std::unique_ptr<storage::sql::Database> OpenDataset(const std::string& db) {
   return std::make_unique<storage::sqlite::SqliteDatabase>(*std::move(database));
 }
 
-WebStory::WebStory() : state_(IsPostgresql(dataset_.path()), nullptr), database_(OpenDataset(dataset_.path())) { Restart(); }
+WebStory::WebStory() : state_(IsPostgresql(dataset_.path()), nullptr), database_(OpenDataset(dataset_.path())) {
+  Restart();
+}
 
 WebStory::~WebStory() = default;
 
@@ -145,7 +148,8 @@ std::string WebStory::Value(const std::string& target, const std::string& path) 
   return answer.ok() ? At(*answer, path) : absl::StrCat("error: ", answer.status().ToString());
 }
 
-std::vector<std::string> WebStory::AllPages(const std::string& target, const std::string& member, const std::string& list) {
+std::vector<std::string> WebStory::AllPages(const std::string& target, const std::string& member,
+                                            const std::string& list) {
   std::vector<std::string> values;
   std::string cursor;
   do {
@@ -161,7 +165,8 @@ std::vector<std::string> WebStory::AllPages(const std::string& target, const std
 
 std::string WebStory::Csv(const std::string& target) {
   const absl::StatusOr<http::Target> parsed = http::ParseTarget(absl::StrCat("/", target));
-  const absl::StatusOr<record::Json> answer = Ask(absl::StrCat(target, target.find('?') == std::string::npos ? "?" : "&", "format=csv"));
+  const absl::StatusOr<record::Json> answer =
+      Ask(absl::StrCat(target, target.find('?') == std::string::npos ? "?" : "&", "format=csv"));
   if (!parsed.ok() || !answer.ok()) return answer.status().ToString();
   std::string text;
   for (const api::Endpoint& endpoint : api::Endpoints()) {

@@ -36,7 +36,8 @@ class WebStory {
   std::string Value(const std::string& target, const std::string& path);
   absl::StatusCode Code(const std::string& target) { return Ask(target).status().code(); }
   // Returns the values at `member` of the items of all pages.
-  std::vector<std::string> AllPages(const std::string& target, const std::string& member, const std::string& list = "items");
+  std::vector<std::string> AllPages(const std::string& target, const std::string& member,
+                                    const std::string& list = "items");
   // Returns the CSV of an answer.
   std::string Csv(const std::string& target);
 

@@ -3,8 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "tests/server/web/web_sample.h"
 
 namespace telemetry::web::api {
@@ -23,8 +24,8 @@ class CompareTest : public ::testing::Test {
   static std::string AttemptItem(char attempt) { return absl::StrCat("attempt:", AttemptHex(attempt)); }
 
   // Sends a run with a version of the source, and an attempt with a row for each time: configs 1, 2, ...
-  void SendRun(char run, char attempt, const std::string& source, const std::string& shapes, const std::string& hardware,
-               const std::vector<double>& times) {
+  void SendRun(char run, char attempt, const std::string& source, const std::string& shapes,
+               const std::string& hardware, const std::vector<double>& times) {
     v1::Record record = storage::RunRecord(run);
     record.mutable_run()->set_kernel_source(source);
     record.mutable_run()->set_input_shapes(shapes);
@@ -72,12 +73,14 @@ TEST_F(CompareTest, ComparesRuns) {
   EXPECT_EQ(At(*answer, "configs.1.rank"), "[2, 1]");
   EXPECT_EQ(story_.Value(Items({RunItem('a'), RunItem('b')}, "limit=1"), "configs_left_out"), "1");
   EXPECT_THAT(story_.Csv(Items({RunItem('a'), RunItem('b')})),
-              testing::HasSubstr(absl::StrCat("0000000000000002,\"Config(num_warps=8, sizes=[16, 32])\",", RunItem('b'), ",6,2,1\r\n")));
+              testing::HasSubstr(absl::StrCat("0000000000000002,\"Config(num_warps=8, sizes=[16, 32])\",", RunItem('b'),
+                                              ",6,2,1\r\n")));
 }
 
 TEST_F(CompareTest, UsesTheSamplesOfTheBestRows) {
   for (const char attempt : {'A', 'B'}) {
-    std::vector<v1::Record> records = {storage::AttemptRecord(attempt, 'a'), Row(attempt, 1, attempt == 'A' ? 1 : 1.2, 1)};
+    std::vector<v1::Record> records = {storage::AttemptRecord(attempt, 'a'),
+                                       Row(attempt, 1, attempt == 'A' ? 1 : 1.2, 1)};
     v1::Record detail;
     detail.mutable_measurement_detail()->set_attempt_id(storage::AttemptId(attempt));
     detail.mutable_measurement_detail()->set_seq(1);

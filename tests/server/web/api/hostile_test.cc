@@ -25,11 +25,12 @@ class HostileTest : public ::testing::Test {
   // Returns a target of the endpoint, with existing ids.
   static std::string Target(const Endpoint& endpoint) {
     std::string target(endpoint.pattern);
-    for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{{"runs/{}", absl::StrCat("runs/", RunId('a'))},
-                                                                                   {"attempts/{}", absl::StrCat("attempts/", AttemptHex('A'))},
-                                                                                   {"configs/{}", "configs/0000000000000001"},
-                                                                                   {"graphs/{}", "graphs/device"},
-                                                                                   {"{}", "1"}}) {
+    for (const auto& [from, to] :
+         std::vector<std::pair<std::string, std::string>>{{"runs/{}", absl::StrCat("runs/", RunId('a'))},
+                                                          {"attempts/{}", absl::StrCat("attempts/", AttemptHex('A'))},
+                                                          {"configs/{}", "configs/0000000000000001"},
+                                                          {"graphs/{}", "graphs/device"},
+                                                          {"{}", "1"}}) {
       target = absl::StrReplaceAll(target, {{from, to}});
     }
     return target;
@@ -64,7 +65,8 @@ TEST_F(HostileTest, TextsOfTheDatasetComeBackAsData) {
   }
   EXPECT_EQ(story_.Value(absl::StrCat("runs?q=", Encoded(kText)), "total"), "1");
   EXPECT_EQ(story_.Value(absl::StrCat("kernel?kernel=", Encoded(kText)), "cells.0.attempts"), "1");
-  EXPECT_EQ(story_.AllPages(absl::StrCat("runs/", RunId('a'), "/rows?status=", Encoded(kText)), "seq"), std::vector<std::string>{"1"});
+  EXPECT_EQ(story_.AllPages(absl::StrCat("runs/", RunId('a'), "/rows?status=", Encoded(kText)), "seq"),
+            std::vector<std::string>{"1"});
   EXPECT_EQ(story_.Value(absl::StrCat("runs/", RunId('a'), "/statuses"), "failures.0.rows"), "1");
 }
 
@@ -72,12 +74,15 @@ TEST_F(HostileTest, TextsOfRequestsAreNoSql) {
   SendSample(&story_);
   const std::string before = story_.Value("runs", "total");
   for (const Endpoint& endpoint : Endpoints()) {
-    for (const char* const parameter : {"kernel", "shapes", "dtypes", "hardware", "origin", "algorithm", "dialect", "sender", "state", "q",
-                                        "status", "failure", "reason", "namespace", "version", "knob", "item", "attempt", "config_id", "sort",
-                                        "cursor", "limit", "since", "points", "series", "direction", "unknown"}) {
-      for (const std::string& text : {std::string(kText), std::string("'"), std::string("?1"), std::string("x' OR '1'='1")}) {
+    for (const char* const parameter :
+         {"kernel",    "shapes", "dtypes",  "hardware", "origin",    "algorithm", "dialect", "sender",    "state",
+          "q",         "status", "failure", "reason",   "namespace", "version",   "knob",    "item",      "attempt",
+          "config_id", "sort",   "cursor",  "limit",    "since",     "points",    "series",  "direction", "unknown"}) {
+      for (const std::string& text :
+           {std::string(kText), std::string("'"), std::string("?1"), std::string("x' OR '1'='1")}) {
         const auto code = story_.Code(absl::StrCat(Target(endpoint), "?", parameter, "=", Encoded(text)));
-        EXPECT_TRUE(code == absl::StatusCode::kOk || code == absl::StatusCode::kInvalidArgument || code == absl::StatusCode::kNotFound)
+        EXPECT_TRUE(code == absl::StatusCode::kOk || code == absl::StatusCode::kInvalidArgument ||
+                    code == absl::StatusCode::kNotFound)
             << endpoint.pattern << " " << parameter << " " << text << ": " << absl::StatusCodeToString(code);
       }
     }
@@ -90,9 +95,10 @@ TEST_F(HostileTest, CursorsOfAnyFormAreRefusedOrHarmless) {
   const std::string quote = "27204f5220313d31202d2d";  // ' OR 1=1 --
   for (const Endpoint& endpoint : Endpoints()) {
     if (!endpoint.is_paged) continue;
-    for (const std::string& cursor : {std::string("x"), std::string("1"), std::string("1v0"), absl::StrCat("1v", quote), std::string("1v00"),
-                                      std::string("1vff"), std::string("-5n"), std::string("99999999999999999999v"),
-                                      std::string("9223372036854775807v31"), std::string("1v6e616e")}) {
+    for (const std::string& cursor :
+         {std::string("x"), std::string("1"), std::string("1v0"), absl::StrCat("1v", quote), std::string("1v00"),
+          std::string("1vff"), std::string("-5n"), std::string("99999999999999999999v"),
+          std::string("9223372036854775807v31"), std::string("1v6e616e")}) {
       const auto code = story_.Code(absl::StrCat(Target(endpoint), "?cursor=", cursor));
       EXPECT_TRUE(code == absl::StatusCode::kOk || code == absl::StatusCode::kInvalidArgument)
           << endpoint.pattern << " " << cursor << ": " << absl::StatusCodeToString(code);
@@ -107,14 +113,16 @@ TEST_F(HostileTest, RefusesWrongParameters) {
     EXPECT_EQ(story_.Code(absl::StrCat(target, "?unknown=1")), absl::StatusCode::kInvalidArgument) << target;
     if (!endpoint.is_paged) continue;
     for (const char* const wrong : {"limit=0", "limit=501", "limit=x", "limit=1&limit=2", "cursor=zz"}) {
-      EXPECT_EQ(story_.Code(absl::StrCat(target, "?", wrong)), absl::StatusCode::kInvalidArgument) << target << " " << wrong;
+      EXPECT_EQ(story_.Code(absl::StrCat(target, "?", wrong)), absl::StatusCode::kInvalidArgument)
+          << target << " " << wrong;
     }
   }
   const std::string run = absl::StrCat("runs/", RunId('a'));
   for (const std::string& wrong :
        {std::string("runs?since=x"), std::string("runs?state=none"), absl::StrCat("runs?q=", std::string(301, 'x')),
-        run + "/points?points=9", run + "/points?points=4001", run + "/rows?sort=x", run + "/rows?config_id=x", run + "/knobs?attempt=x",
-        std::string("regressions?direction=up"), std::string("producers?sort=x"), std::string("kernels?sort=x")}) {
+        run + "/points?points=9", run + "/points?points=4001", run + "/rows?sort=x", run + "/rows?config_id=x",
+        run + "/knobs?attempt=x", std::string("regressions?direction=up"), std::string("producers?sort=x"),
+        std::string("kernels?sort=x")}) {
     EXPECT_EQ(story_.Code(wrong), absl::StatusCode::kInvalidArgument) << wrong;
   }
 }

@@ -70,8 +70,8 @@ TEST_F(ListTest, PagesContainEachRunOnce) {
     story_.Send({storage::RunRecord(digit), storage::AttemptRecord(attempt, digit)});
   }
   story_.Refresh();
-  for (const char* const column : {"kernel", "shapes", "hardware", "attempts", "rows", "best", "speedup", "spread", "noise", "failed",
-                                   "last_received"}) {
+  for (const char* const column : {"kernel", "shapes", "hardware", "attempts", "rows", "best", "speedup", "spread",
+                                   "noise", "failed", "last_received"}) {
     for (const char* const direction : {"", "-"}) {
       std::string runs = Runs(absl::StrCat("&sort=", direction, column));
       std::sort(runs.begin(), runs.end());
@@ -85,7 +85,8 @@ TEST_F(ListTest, CountsFacets) {
   ASSERT_TRUE(facets.ok()) << facets.status();
   EXPECT_EQ(At(*facets, "kernel"), R"([{"label": "softmax", "filter": "softmax", "runs": 2}, )"
                                    R"({"label": "rms_norm", "filter": "rms_norm", "runs": 1}])");
-  EXPECT_EQ(At(*facets, "sender"), R"([{"label": "ci", "filter": "ci", "runs": 2}, {"label": null, "filter": "null:", "runs": 1}])");
+  EXPECT_EQ(At(*facets, "sender"),
+            R"([{"label": "ci", "filter": "ci", "runs": 2}, {"label": null, "filter": "null:", "runs": 1}])");
   EXPECT_EQ(At(*facets, "state"), R"([{"label": "unspecified", "filter": "unspecified", "runs": 2}, )"
                                   R"({"label": "open", "filter": "open", "runs": 1}])");
   // A facet is not limited by its own filter.
@@ -105,7 +106,8 @@ TEST_F(ListTest, ListsKernels) {
   EXPECT_EQ(At(*kernels, "items.1.versions"), "1");
   EXPECT_EQ(At(*kernels, "items.1.shapes"), "1");
   EXPECT_EQ(At(*kernels, "items.1.devices"), "2");
-  EXPECT_THAT(story_.AllPages("kernels?limit=1&sort=-rows", "kernel.label"), ElementsAre("\"softmax\"", "\"rms_norm\""));
+  EXPECT_THAT(story_.AllPages("kernels?limit=1&sort=-rows", "kernel.label"),
+              ElementsAre("\"softmax\"", "\"rms_norm\""));
   EXPECT_THAT(story_.AllPages("kernels?limit=1&q=SOFT", "kernel.label"), ElementsAre("\"softmax\""));
   EXPECT_THAT(story_.AllPages("kernels?limit=1&q=%25", "kernel.label"), IsEmpty());
 }

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "absl/strings/str_cat.h"
 #include "tests/server/web/web_sample.h"
 
@@ -93,9 +95,12 @@ TEST_F(RunAnswerTest, Knobs) {
             R"({"text": "4", "number": 4, "configs": 3, "best_ms": 1.8, "median_ms": 2, "failed": 1})");
   EXPECT_EQ(At(*answer, "knobs.0.values.1"),
             R"({"text": "8", "number": 8, "configs": 4, "best_ms": 0.9, "median_ms": 1, "failed": 2})");
-  EXPECT_GT(std::stod(At(*answer, "knobs.0.effect")), 0.9);
+  // Of the logarithms, squares of 2 (log(1.1 / 0.9))^2 / 2 are within the values, and log(2)^2 between them.
+  const double within = std::pow(std::log(1.1 / 0.9), 2);
+  const double effect = 1 - within / 2 / ((within + std::pow(std::log(2), 2)) / 3);
+  EXPECT_NEAR(std::stod(At(*answer, "knobs.0.effect")), effect, 1e-9);
   EXPECT_EQ(At(*answer, "knobs.1.name"), "\"sizes[0]\"");
-  EXPECT_EQ(At(*answer, "knobs.1.effect"), "0");  // all measured configs have one value
+  EXPECT_NEAR(std::stod(At(*answer, "knobs.1.effect")), 0, 1e-9);  // all measured configs have one value
   EXPECT_EQ(At(*answer, "pairs.0.a"), "\"num_warps\"");
   EXPECT_EQ(At(*answer, "pairs.0.b"), "\"sizes[0]\"");
   EXPECT_EQ(At(*answer, "pairs.1"), "(none)");
@@ -113,7 +118,8 @@ TEST_F(RunAnswerTest, Points) {
   EXPECT_EQ(At(*answer, "points.status.6"), "\"timeout\"");
   EXPECT_EQ(At(*answer, "knobs.0.name"), "\"num_warps\"");
   EXPECT_EQ(At(*answer, "points.values.0"), "[1, 1, 0, 0, 0, 1, 1]");
-  EXPECT_EQ(Value("/points?knob=sizes[0]&knob=sizes[1]", "points.values"), "[[0, 0, 0, 0, 2, 2, 1], [0, 0, 0, 0, 0, 0, 0]]");
+  EXPECT_EQ(Value("/points?knob=sizes[0]&knob=sizes[1]", "points.values"),
+            "[[0, 0, 0, 0, 2, 2, 1], [0, 0, 0, 0, 0, 0, 0]]");
   EXPECT_EQ(story_.Code(OfA("/points?knob=none")), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(story_.Csv(OfA("/points?knob=num_warps")),
               StartsWith("config_id,attempt,seq,status,perf_ms,compile_ms,stage,knob num_warps\r\n"
@@ -134,7 +140,8 @@ TEST_F(RunAnswerTest, Statuses) {
   EXPECT_EQ(At(*answer, "failures.0.example.config_id"), "\"0000000000000003\"");
   EXPECT_EQ(At(*answer, "failures.0.example.message"),
             R"("compile: RuntimeError: out of registers: 300 needed\nat line 7")");
-  EXPECT_EQ(At(*answer, "failures.0.knobs.0"), R"({"name": "sizes[0]", "text": "64", "share": 1, "share_of_all": 0.4})");
+  EXPECT_EQ(At(*answer, "failures.0.knobs.0"),
+            R"({"name": "sizes[0]", "text": "64", "share": 1, "share_of_all": 0.4})");
   EXPECT_EQ(At(*answer, "failures.1.status"), "\"timeout\"");
   EXPECT_EQ(At(*answer, "failures.1.message"), "null");
   EXPECT_EQ(At(*answer, "failures_left_out"), "0");
@@ -174,14 +181,18 @@ TEST_F(RunAnswerTest, Rows) {
   ASSERT_TRUE(answer.ok()) << answer.status();
   EXPECT_EQ(At(*answer, "next_cursor"), "null");
   const std::string row = At(*answer, "items.0");
-  EXPECT_EQ(row, absl::StrCat(R"({"attempt_id": ")", AttemptHex('A'),
-                              R"(", "seq": 3, "timestamp_s": 0.75, "generation": 0, "status": "error", "perf_ms": null, )",
-                              R"("compile_time_s": null, "config_id": "0000000000000003", )",
-                              R"x("config": "Config(num_warps=4, sizes=[64, 32])", "stage": null, )x",
-                              R"("failure": "compile: RuntimeError: out of registers: 300 needed\nat line 7"})"));
-  EXPECT_THAT(story_.AllPages(OfA("/rows?limit=3"), "seq"), ElementsAre("1", "2", "1", "2", "3", "4", "5", "6", "7", "8"));
-  EXPECT_THAT(story_.AllPages(OfA("/rows?limit=1&status=ok"), "perf_ms"), ElementsAre("2.2", "1.1", "2", "1", "0.9", "1.8"));
-  EXPECT_THAT(story_.AllPages(OfA("/rows?limit=2&sort=-seq"), "seq"), ElementsAre("8", "7", "6", "5", "4", "3", "2", "1", "2", "1"));
+  EXPECT_EQ(row,
+            absl::StrCat(R"({"attempt_id": ")", AttemptHex('A'),
+                         R"(", "seq": 3, "timestamp_s": 0.75, "generation": 0, "status": "error", "perf_ms": null, )",
+                         R"("compile_time_s": null, "config_id": "0000000000000003", )",
+                         R"x("config": "Config(num_warps=4, sizes=[64, 32])", "stage": null, )x",
+                         R"("failure": "compile: RuntimeError: out of registers: 300 needed\nat line 7"})"));
+  EXPECT_THAT(story_.AllPages(OfA("/rows?limit=3"), "seq"),
+              ElementsAre("1", "2", "1", "2", "3", "4", "5", "6", "7", "8"));
+  EXPECT_THAT(story_.AllPages(OfA("/rows?limit=1&status=ok"), "perf_ms"),
+              ElementsAre("2.2", "1.1", "2", "1", "0.9", "1.8"));
+  EXPECT_THAT(story_.AllPages(OfA("/rows?limit=2&sort=-seq"), "seq"),
+              ElementsAre("8", "7", "6", "5", "4", "3", "2", "1", "2", "1"));
   EXPECT_THAT(story_.AllPages(OfA("/rows?limit=4&sort=perf"), "perf_ms"),
               ElementsAre("0.9", "1", "1.1", "1.8", "2", "2.2", "null", "null", "null", "null"));
   EXPECT_THAT(story_.AllPages(OfA("/rows?limit=4&sort=-perf&status=ok"), "perf_ms"),
@@ -195,16 +206,18 @@ TEST_F(RunAnswerTest, Config) {
   ASSERT_TRUE(answer.ok()) << answer.status();
   EXPECT_EQ(At(*answer, "config_id"), "\"0000000000000002\"");
   EXPECT_EQ(At(*answer, "text"), "\"Config(num_warps=8, sizes=[16, 32])\"");
-  EXPECT_EQ(At(*answer, "arguments"),
-            R"([{"name": "num_warps", "text": "8"}, {"name": "sizes[0]", "text": "16"}, {"name": "sizes[1]", "text": "32"}])");
+  EXPECT_EQ(
+      At(*answer, "arguments"),
+      R"([{"name": "num_warps", "text": "8"}, {"name": "sizes[0]", "text": "16"}, {"name": "sizes[1]", "text": "32"}])");
   EXPECT_EQ(At(*answer, "rows.0.perf_ms"), "1.1");
   EXPECT_EQ(At(*answer, "rows.1.registers"), "null");
   EXPECT_EQ(At(*answer, "rows.2.registers"), "64");
   EXPECT_EQ(At(*answer, "rows.2.quantiles.count"), "5");
   EXPECT_EQ(At(*answer, "rows.3"), "(none)");
   EXPECT_EQ(At(*answer, "rows_left_out"), "0");
-  EXPECT_EQ(Value("/configs/0000000000000003", "rows.0.failure_json"),
-            R"("{\"phase\": \"compile\", \"error_class\": \"RuntimeError\", \"message\": \"out of registers: 300 needed\\nat line 7\"}")");
+  EXPECT_EQ(
+      Value("/configs/0000000000000003", "rows.0.failure_json"),
+      R"("{\"phase\": \"compile\", \"error_class\": \"RuntimeError\", \"message\": \"out of registers: 300 needed\\nat line 7\"}")");
   EXPECT_EQ(story_.Code(OfA("/configs/00000000000000aa")), absl::StatusCode::kNotFound);
   EXPECT_EQ(story_.Code(OfA("/configs/x")), absl::StatusCode::kInvalidArgument);
 }
@@ -243,8 +256,8 @@ TEST_F(RunAnswerTest, Attempt) {
 
 TEST_F(RunAnswerTest, UnknownObjectsAreNotFound) {
   const std::string none = RunId('f');
-  for (const char* const rest : {"", "/convergence", "/knobs", "/points", "/statuses", "/finals", "/rows", "/graphs", "/graphs/device",
-                                 "/configs/0000000000000001"}) {
+  for (const char* const rest : {"", "/convergence", "/knobs", "/points", "/statuses", "/finals", "/rows", "/graphs",
+                                 "/graphs/device", "/configs/0000000000000001"}) {
     EXPECT_EQ(story_.Code(absl::StrCat("runs/", none, rest)), absl::StatusCode::kNotFound) << rest;
     EXPECT_EQ(story_.Code(absl::StrCat("runs/not-an-id", rest)), absl::StatusCode::kNotFound) << rest;
   }

@@ -16,7 +16,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-v1::Record RejectRecord(v1::Reject::Reason reason, const std::string& message, const std::string& raw, const std::string& origin) {
+v1::Record RejectRecord(v1::Reject::Reason reason, const std::string& message, const std::string& raw,
+                        const std::string& origin) {
   v1::Record record;
   record.mutable_reject()->set_reason(reason);
   record.mutable_reject()->set_message(message);
@@ -46,7 +47,8 @@ class ServiceTest : public ::testing::Test {
 TEST_F(ServiceTest, ListsRejects) {
   story_.Send({RejectRecord(v1::Reject::REASON_UNREADABLE, "bad ' row?1", "a,b", ""),
                RejectRecord(v1::Reject::REASON_CONFLICT, "other", std::string("\xFF\0x", 3), "ci/1")});
-  story_.Send({RejectRecord(v1::Reject::REASON_CONFLICT, std::string(100000, 'm'), std::string(100000, 'r'), "ci/2?")}, "ci");
+  story_.Send({RejectRecord(v1::Reject::REASON_CONFLICT, std::string(100000, 'm'), std::string(100000, 'r'), "ci/2?")},
+              "ci");
   const auto list = story_.Ask("rejects");
   ASSERT_TRUE(list.ok()) << list.status();
   EXPECT_EQ(At(*list, "items.2.reason"), "\"unreadable\"");
@@ -69,9 +71,11 @@ TEST_F(ServiceTest, ListsRejects) {
   EXPECT_THAT(story_.AllPages("rejects?origin='+OR+1=1+--", "reject"), IsEmpty());
   EXPECT_THAT(story_.AllPages("rejects?reason=%3F1&sender=%3F2", "reject"), IsEmpty());
   EXPECT_THAT(story_.AllPages("rejects?until=1", "reject"), IsEmpty());
-  EXPECT_EQ(story_.Value(absl::StrCat("rejects/", first), "raw"), R"({"text": "a,b", "hex": null, "bytes": 3, "truncated": false})");
+  EXPECT_EQ(story_.Value(absl::StrCat("rejects/", first), "raw"),
+            R"({"text": "a,b", "hex": null, "bytes": 3, "truncated": false})");
   const std::string second = At(*list, "items.1.reject");
-  EXPECT_EQ(story_.Value(absl::StrCat("rejects/", second), "raw"), R"({"text": null, "hex": "ff0078", "bytes": 3, "truncated": false})");
+  EXPECT_EQ(story_.Value(absl::StrCat("rejects/", second), "raw"),
+            R"({"text": null, "hex": "ff0078", "bytes": 3, "truncated": false})");
   const auto third = story_.Ask(absl::StrCat("rejects/", At(*list, "items.0.reject")));
   ASSERT_TRUE(third.ok()) << third.status();
   EXPECT_EQ(At(*third, "raw.bytes"), "100000");
@@ -118,7 +122,8 @@ TEST_F(ServiceTest, ListsCacheEntries) {
   EXPECT_EQ(At(*list, "items.0.versions"), "null");
   EXPECT_EQ(At(*list, "namespaces.0.namespace"), "\"helion\"");
   EXPECT_EQ(At(*list, "namespaces.0.entries"), "2");
-  EXPECT_EQ(At(*list, "namespaces.0.bytes"), absl::StrCat(std::stoll(At(*list, "items.1.size_bytes")) + std::stoll(At(*list, "items.2.size_bytes"))));
+  EXPECT_EQ(At(*list, "namespaces.0.bytes"),
+            absl::StrCat(std::stoll(At(*list, "items.1.size_bytes")) + std::stoll(At(*list, "items.2.size_bytes"))));
   EXPECT_THAT(story_.AllPages("cache?limit=1&namespace=helion", "key"), ElementsAre("\"KEY 2\"", "\"key ? 1\""));
   EXPECT_THAT(story_.AllPages("cache?q=key+%3F", "key"), ElementsAre("\"key ? 1\""));
   EXPECT_THAT(story_.AllPages("cache?q=key+2", "key"), ElementsAre("\"KEY 2\""));

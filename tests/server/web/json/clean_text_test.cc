@@ -17,7 +17,7 @@ TEST(CleanTextTest, KeepsACleanText) {
 TEST(CleanTextTest, ReplacesNulAndEachInvalidByte) {
   EXPECT_EQ(CleanText("a\0b"s, 10), "a\uFFFDb");
   EXPECT_EQ(CleanText("a\xFF\xFE b", 10), "a\uFFFD\uFFFD b");
-  EXPECT_EQ(CleanText("\xC3", 10), "\uFFFD");          // a code point that ends early
+  EXPECT_EQ(CleanText("\xC3", 10), "\uFFFD");                      // a code point that ends early
   EXPECT_EQ(CleanText("\xED\xA0\x80", 10), "\uFFFD\uFFFD\uFFFD");  // half of a surrogate pair
   EXPECT_EQ(CleanText("\xC0\x80", 10), "\uFFFD\uFFFD");            // overlong
 }

@@ -36,8 +36,9 @@ TEST(CsvTest, WritesTheLabelOfANamedText) {
 }
 
 TEST(CsvTest, WritesALineForEachPositionOfASeries) {
-  EXPECT_EQ(Csv(R"([{"id": "a", "s": [1, 2], "ms": [3.5, null]}, {"id": "b", "s": [], "ms": []}, {"id": "c", "s": [7], "ms": [8]}])"),
-            "id,s,ms\r\na,1,3.5\r\na,2,\r\nc,7,8\r\n");
+  EXPECT_EQ(
+      Csv(R"([{"id": "a", "s": [1, 2], "ms": [3.5, null]}, {"id": "b", "s": [], "ms": []}, {"id": "c", "s": [7], "ms": [8]}])"),
+      "id,s,ms\r\na,1,3.5\r\na,2,\r\nc,7,8\r\n");
 }
 
 TEST(CsvTest, WritesColumnsOfAnObject) { EXPECT_EQ(Csv(R"({"a": ["x", "y"], "b": [1, 2]})"), "a,b\r\nx,1\r\ny,2\r\n"); }

@@ -20,7 +20,8 @@ using ::testing::Pair;
 
 TEST(SplitArgumentTest, SplitsListsIntoTheirElements) {
   EXPECT_THAT(SplitArgument("num_warps=4"), ElementsAre(Pair("num_warps", "4")));
-  EXPECT_THAT(SplitArgument("block_sizes=[16, 32]"), ElementsAre(Pair("block_sizes[0]", "16"), Pair("block_sizes[1]", "32")));
+  EXPECT_THAT(SplitArgument("block_sizes=[16, 32]"),
+              ElementsAre(Pair("block_sizes[0]", "16"), Pair("block_sizes[1]", "32")));
   EXPECT_THAT(SplitArgument("indexing='pointer'"), ElementsAre(Pair("indexing", "'pointer'")));
   EXPECT_THAT(SplitArgument("loop_orders=[[0, 1]]"), ElementsAre(Pair("loop_orders", "[[0, 1]]")));
   EXPECT_THAT(SplitArgument("flag=None"), ElementsAre(Pair("flag", "None")));
@@ -48,7 +49,8 @@ class ConfigTableTest : public ::testing::Test {
     story_.Send(records);
     std::vector<int64_t> keys;
     for (size_t i = 0; i < texts.size(); ++i) {
-      keys.push_back(std::stoll(story_.dataset().Query(absl::StrCat("SELECT config FROM configs WHERE config_id = ", i + 1))));
+      keys.push_back(
+          std::stoll(story_.dataset().Query(absl::StrCat("SELECT config FROM configs WHERE config_id = ", i + 1))));
     }
     return keys;
   }
@@ -62,7 +64,8 @@ TEST_F(ConfigTableTest, ReadsIdsAndArguments) {
   ASSERT_TRUE(table.ok()) << table.status();
   EXPECT_EQ(table->Find(keys[0]).id, "0000000000000001");
   ASSERT_EQ(table->Find(keys[0]).arguments.size(), 2U);
-  EXPECT_THAT(table->Argument(table->Find(keys[0]).arguments[1]), ElementsAre(Pair("sizes[0]", "16"), Pair("sizes[1]", "32")));
+  EXPECT_THAT(table->Argument(table->Find(keys[0]).arguments[1]),
+              ElementsAre(Pair("sizes[0]", "16"), Pair("sizes[1]", "32")));
   EXPECT_EQ(table->Find(keys[1]).id, "0000000000000002");
   EXPECT_THAT(table->Find(keys[1]).arguments, IsEmpty());
   EXPECT_THAT(table->Find(keys[2]).arguments, IsEmpty());

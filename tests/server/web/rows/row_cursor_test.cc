@@ -59,8 +59,9 @@ class RowCursorTest : public ::testing::Test {
     EXPECT_TRUE(statuses.Refresh().ok());
     std::vector<std::string> results;
     for (const MeasuredConfig& config : measured->configs) {
-      results.push_back(absl::StrCat(config.seq, " ", statuses.Name(config.status), " ", config.perf_ms.value_or(-1), " ",
-                                     std::string(StageName(config.stage)), " ", config.compile_time_s.value_or(-1)));
+      results.push_back(absl::StrCat(config.seq, " ", statuses.Name(config.status), " ", config.perf_ms.value_or(-1),
+                                     " ", std::string(StageName(config.stage)), " ",
+                                     config.compile_time_s.value_or(-1)));
     }
     if (measured->is_cut) results.push_back("cut");
     return results;
@@ -70,8 +71,8 @@ class RowCursorTest : public ::testing::Test {
 };
 
 TEST_F(RowCursorTest, ReadsRowsWithTheirStages) {
-  story_.Send({Measured(1, "ok", 1, 1), Measured(3, "ok", 1, 1), Measured(7, "ok", 1, 1), Staged(2, Stages::STAGE_FINAL),
-               Staged(3, Stages::STAGE_FINAL), Staged(7, Stages::STAGE_SCREENING)});
+  story_.Send({Measured(1, "ok", 1, 1), Measured(3, "ok", 1, 1), Measured(7, "ok", 1, 1),
+               Staged(2, Stages::STAGE_FINAL), Staged(3, Stages::STAGE_FINAL), Staged(7, Stages::STAGE_SCREENING)});
   EXPECT_THAT(Rows(), testing::ElementsAre("1 ", "3 final", "7 screening"));
   EXPECT_THAT(Rows(1), testing::ElementsAre("3 final", "7 screening"));
   EXPECT_THAT(Rows(7), testing::IsEmpty());
@@ -94,11 +95,13 @@ TEST_F(RowCursorTest, ReadsMoreRowsThanAPageHas) {
 TEST_F(RowCursorTest, PrefersFinalRowsThenTheFastestThenTheLastFailure) {
   v1::Record compiled = Measured(1, "ok", 3, 1);
   compiled.mutable_measurement()->set_compile_time_s(0.5);
-  story_.Send({compiled, Measured(2, "ok", 2, 1), Measured(3, "ok", 2.5, 1), Staged(3, Stages::STAGE_FINAL),  // 1: the final row
-               Measured(4, "ok", 5, 2), Measured(5, "ok", 4, 2), Measured(6, "ok", 6, 2),                  // 2: the fastest
-               Measured(7, "ok", 1, 3), Staged(7, Stages::STAGE_SCREENING), Measured(8, "ok", 9, 3),       // 3: not stopped early
-               Measured(9, "started", 0, 4), Measured(10, "error", 0, 4), Measured(11, "timeout", 0, 4),     // 4: the last failure
-               Measured(12, "started", 0, 5), Measured(13, "ok", 7, 5), Measured(14, "deduplicated", 0, 5)});  // 5
+  story_.Send(
+      {compiled, Measured(2, "ok", 2, 1), Measured(3, "ok", 2.5, 1),
+       Staged(3, Stages::STAGE_FINAL),                                                        // 1: the final row
+       Measured(4, "ok", 5, 2), Measured(5, "ok", 4, 2), Measured(6, "ok", 6, 2),             // 2: the fastest
+       Measured(7, "ok", 1, 3), Staged(7, Stages::STAGE_SCREENING), Measured(8, "ok", 9, 3),  // 3: not stopped early
+       Measured(9, "started", 0, 4), Measured(10, "error", 0, 4), Measured(11, "timeout", 0, 4),  // 4: the last failure
+       Measured(12, "started", 0, 5), Measured(13, "ok", 7, 5), Measured(14, "deduplicated", 0, 5)});  // 5
   EXPECT_THAT(Results(), testing::ElementsAre("3 ok 2.5 final 0.5", "5 ok 4  -1", "8 ok 9  -1", "11 timeout -1  -1",
                                               "13 ok 7  -1"));
   EXPECT_THAT(Results(3), testing::ElementsAre("3 ok 2.5 final 0.5", "cut"));
@@ -106,11 +109,13 @@ TEST_F(RowCursorTest, PrefersFinalRowsThenTheFastestThenTheLastFailure) {
 
 TEST_F(RowCursorTest, KnowsWhatStatusesMean) {
   const std::string hostile = "<b>\u202E" + std::string(4000, 'x');
-  story_.Send({Measured(1, "ok", 1, 1), Measured(2, "started", 0, 1), Measured(3, "a newer one", 0, 1), Measured(4, hostile, 0, 1)});
+  story_.Send({Measured(1, "ok", 1, 1), Measured(2, "started", 0, 1), Measured(3, "a newer one", 0, 1),
+               Measured(4, hostile, 0, 1)});
   StatusTable statuses(story_.database());
   ASSERT_TRUE(statuses.Refresh().ok());
   const auto key = [&](const char* name) {
-    return std::stoll(story_.dataset().Query(absl::StrCat("SELECT status FROM statuses WHERE name LIKE '", name, "%'")));
+    return std::stoll(
+        story_.dataset().Query(absl::StrCat("SELECT status FROM statuses WHERE name LIKE '", name, "%'")));
   };
   EXPECT_EQ(statuses.Kind(key("ok")), StatusKind::kOk);
   EXPECT_EQ(statuses.Kind(key("started")), StatusKind::kNoResult);

@@ -10,8 +10,8 @@ using ::testing::DoubleNear;
 using ::testing::Optional;
 
 TEST(EffectsTest, ComputesTheAdjustedShareOfTheVariance) {
-  // Squares: 10 in total, 2 within the groups. Adjusted: 1 - (2 / 2) / (10 / 3).
-  EXPECT_THAT(ExplainedVariance({1, 2, 4, 5}, {0, 0, 7, 7}), Optional(DoubleNear(1 - 1 / (10.0 / 3), 1e-12)) );
+  // Squares: 10 in total, 1 within the groups. Adjusted: 1 - (1 / 2) / (10 / 3).
+  EXPECT_THAT(ExplainedVariance({1, 2, 4, 5}, {0, 0, 7, 7}), Optional(DoubleNear(0.85, 1e-12)));
   EXPECT_THAT(ExplainedVariance({1, 1, 3, 3}, {0, 0, 1, 1}), Optional(DoubleNear(1, 1e-12)));
   EXPECT_THAT(ExplainedVariance({1, 3, 1, 3}, {0, 0, 1, 1}), Optional(DoubleNear(0, 1e-12)));
 }

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+
 namespace telemetry::web::statistics {
 namespace {
 
@@ -45,14 +47,42 @@ TEST(StepsTest, FindsSeveralStepsInTheirOrder) {
   EXPECT_THAT(Places(Concat({Around(1, 8), Around(1.2, 8), Around(0.9, 8)})), ElementsAre(8, 16));
 }
 
+TEST(StepsTest, FindsTheExactPlaceWhateverTheLengthsAre) {
+  for (const int before : {3, 5, 12, 40}) {
+    for (const int after : {2, 5, 12, 40}) {
+      EXPECT_THAT(Places(Concat({Around(1, before), Around(1.1, after)})), ElementsAre(static_cast<size_t>(before)))
+          << after;
+    }
+  }
+}
+
+TEST(StepsTest, FindsAShortLevelBetweenTwoOthers) {
+  EXPECT_THAT(Places(Concat({Around(1, 30), Around(1.5, 5), Around(1, 30)})), ElementsAre(30, 35));
+  EXPECT_THAT(Places(Concat({Around(1, 10), Around(1.5, 5), Around(1, 15)})), ElementsAre(10, 15));
+}
+
+TEST(StepsTest, FindsAStepBesideAnOutlier) {
+  EXPECT_THAT(Places(Concat({Around(1, 5), {4}, Around(1, 6), Around(1.2, 10)})), ElementsAre(12));
+}
+
+TEST(StepsTest, FindsFewStepsInNoise) {
+  std::vector<double> values;
+  uint32_t random = 1;
+  for (int i = 0; i < 4000; ++i) {
+    random = random * 1664525 + 1013904223;
+    values.push_back(1 + 0.2 * static_cast<double>(random >> 8) / (1 << 24));
+  }
+  EXPECT_LE(FindSteps(values).size(), 4U);  // of 4000 places
+}
+
 TEST(StepsTest, FindsAStepInTheNewestValue) { EXPECT_THAT(Places(Concat({Around(1, 10), {1.3}})), ElementsAre(10)); }
 
 TEST(StepsTest, IgnoresNoiseSmallChangesAndOutliers) {
   EXPECT_THAT(Places({}), IsEmpty());
   EXPECT_THAT(Places({1, 2}), IsEmpty());
   EXPECT_THAT(Places(Around(1, 100)), IsEmpty());
-  EXPECT_THAT(Places(Concat({Around(1, 20), Around(1.01, 20)})), IsEmpty());                // below 2%
-  EXPECT_THAT(Places(Concat({Around(1, 10), {5}, Around(1, 10)})), IsEmpty());              // an outlier
+  EXPECT_THAT(Places(Concat({Around(1, 20), Around(1.01, 20)})), IsEmpty());                    // below 2%
+  EXPECT_THAT(Places(Concat({Around(1, 10), {5}, Around(1, 10)})), IsEmpty());                  // an outlier
   EXPECT_THAT(Places({1, 1.5, 0.8, 1.4, 0.9, 1.3, 1.6, 0.85, 1.2, 1.5, 0.9, 1.4}), IsEmpty());  // noise
 }
 

@@ -57,8 +57,8 @@ class RefresherTest : public ::testing::Test {
     const auto answer = story_.Ask("runs?sort=kernel");
     EXPECT_TRUE(answer.ok()) << answer.status();
     for (const record::Json& item : answer->Find("items")->items) {
-      runs.push_back(absl::StrCat(At(item, "kernel.label"), " ", At(item, "sender"), " ", At(item, "attempts"), " ", At(item, "rows"),
-                                  " ", At(item, "best_ms")));
+      runs.push_back(absl::StrCat(At(item, "kernel.label"), " ", At(item, "sender"), " ", At(item, "attempts"), " ",
+                                  At(item, "rows"), " ", At(item, "best_ms")));
     }
     return runs;
   }
@@ -78,16 +78,18 @@ TEST_F(RefresherTest, AnEmptyDatasetIsComplete) {
 TEST_F(RefresherTest, SummarisesAnAttempt) {
   v1::Record compiled = Row('A', 1, 2, 1);
   compiled.mutable_measurement()->set_compile_time_s(0.5);
-  story_.Send({RunRecord('a'), AttemptRecord('A', 'a'), compiled, Failed('A', 2, 2), Row('A', 3, 1.5, 3), Row('A', 4, 1.6, 3),
-               Row('A', 5, 1.25, 4), Row('A', 6, 1.75, 1), Row('A', 7, 1.0, 3), Final('A', 7, {0.8, 1.0, 1.2, 1.0})});
-  EXPECT_EQ(Run('a', {"rows", "configs", "failed", "best_ms", "default_ms", "speedup", "spread"}), "7 4 1 1 1.75 1.75 null");
+  story_.Send({RunRecord('a'), AttemptRecord('A', 'a'), compiled, Failed('A', 2, 2), Row('A', 3, 1.5, 3),
+               Row('A', 4, 1.6, 3), Row('A', 5, 1.25, 4), Row('A', 6, 1.75, 1), Row('A', 7, 1.0, 3),
+               Final('A', 7, {0.8, 1.0, 1.2, 1.0})});
+  EXPECT_EQ(Run('a', {"rows", "configs", "failed", "best_ms", "default_ms", "speedup", "spread"}),
+            "7 4 1 1 1.75 1.75 null");
   // Quantiles of the samples: 0.95, 1, 1.05.
   const auto run = story_.Ask(absl::StrCat("runs/", RunId('a')));
   EXPECT_NEAR(std::stod(At(*run, "noise")), 0.1, 1e-12);
   const std::string attempt = absl::StrCat("attempts/", AttemptHex('A'));
   EXPECT_EQ(story_.Value(attempt, "best_stage"), "\"final\"");
   EXPECT_EQ(story_.Value(attempt, "duration_s"), "1.75");
-  EXPECT_EQ(story_.Value(attempt, "last_improvement_s"), "1.25");   // of the row 5
+  EXPECT_EQ(story_.Value(attempt, "last_improvement_s"), "1.25");  // of the row 5
   EXPECT_EQ(story_.Value(attempt, "last_improvement_config"), "4");
   EXPECT_EQ(story_.Value(attempt, "compile_s"), "0.5");
 }
@@ -95,8 +97,8 @@ TEST_F(RefresherTest, SummarisesAnAttempt) {
 TEST_F(RefresherTest, ScreenedAndImpossibleTimesAreNotTheBest) {
   v1::Record screened = Final('A', 1, {});
   screened.mutable_measurement_detail()->set_stage(Stage::STAGE_SCREENING);
-  story_.Send({RunRecord('a'), AttemptRecord('A', 'a'), Row('A', 1, 0.5, 1), screened, Row('A', 2, 3, 2), Row('A', 3, -1, 3),
-               Row('A', 4, 0, 4)});
+  story_.Send({RunRecord('a'), AttemptRecord('A', 'a'), Row('A', 1, 0.5, 1), screened, Row('A', 2, 3, 2),
+               Row('A', 3, -1, 3), Row('A', 4, 0, 4)});
   EXPECT_EQ(Run('a', {"best_ms", "default_ms"}), "3 null");
 }
 
