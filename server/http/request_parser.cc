@@ -20,7 +20,11 @@ using Error = boost::system::error_code;
 using Head = beast::http::request_header<>;
 
 constexpr size_t kReadBytes = 2048;
-constexpr std::string_view kEndOfHead = "\r\n\r\n";
+
+// Returns true for a control character that no head contains.
+bool IsForbidden(char c) {
+  return (static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\r' && c != '\n') || c == 0x7f;
+}
 
 std::string Text(beast::string_view text) { return {text.data(), text.size()}; }
 
@@ -63,24 +67,35 @@ void RequestParser::Next() {
   parser_->header_limit(head_bytes_);
   parser_->body_limit(body_bytes_);
   parser_->eager(true);
-  searched_ = 0;
+  head_size_ = lines_ = 0;
+  has_head_ = false;
   is_continued_ = false;
 }
 
-bool RequestParser::HasTooManyHeaders() {
-  if (parser_->is_header_done()) return false;
+// Beast parses the lines of a head as they arrive, and limits only each part that it waits for. It gets whole heads.
+RequestParser::State RequestParser::FindHead() {
   const auto bytes = input_.cdata();
   const std::string_view input(static_cast<const char*>(bytes.data()), bytes.size());
-  const size_t end = input.find(kEndOfHead, searched_);
-  searched_ = input.size() - std::min(input.size(), kEndOfHead.size() - 1);
-  if (end == std::string_view::npos) return false;
-  const std::string_view head = input.substr(0, end);
-  return static_cast<size_t>(std::count(head.begin(), head.end(), '\n')) > kMostHeaders;
+  while (head_size_ < input.size()) {
+    const char c = input[head_size_++];
+    if (head_size_ > head_bytes_) return Fail(beast::http::error::header_limit);
+    if (IsForbidden(c)) return Fail(beast::http::error::bad_value);
+    if (c != '\n') continue;
+    const std::string_view head = input.substr(0, head_size_);
+    if (!head.ends_with("\r\n")) return Fail(beast::http::error::bad_line_ending);
+    // The first line and the empty one are no headers.
+    if (++lines_ > kMostHeaders + 2) return Fail(beast::http::error::header_limit);
+    if (head.ends_with("\r\n\r\n")) return State::kDone;
+  }
+  return State::kNeedsMore;
 }
 
 RequestParser::State RequestParser::Parse() {
+  if (!has_head_) {
+    if (const State state = FindHead(); state != State::kDone) return state;
+    has_head_ = true;
+  }
   while (input_.size() > 0) {
-    if (HasTooManyHeaders()) return Fail(beast::http::error::header_limit);
     Error error;
     input_.consume(parser_->put(input_.data(), error));
     if (error && error != beast::http::error::need_more) return Fail(error);

@@ -51,8 +51,8 @@ class RequestParser {
 
  private:
   using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
-  // Returns true if the input contains a complete head with more than kMostHeaders headers.
-  bool HasTooManyHeaders();
+  // Looks for the end of the head in the new bytes. kDone: found.
+  State FindHead();
   // Returns true once if the client waits for "100 Continue".
   bool TakeContinue();
   State Fail(const boost::system::error_code& error);
@@ -61,7 +61,9 @@ class RequestParser {
   const uint64_t body_bytes_;
   boost::beast::flat_buffer input_;
   std::optional<Parser> parser_;
-  size_t searched_ = 0;  // bytes of the input that do not contain the end of the head
+  size_t head_size_ = 0;  // bytes of the head that FindHead has seen
+  size_t lines_ = 0;      // of these
+  bool has_head_ = false;
   bool is_continued_ = false;
   boost::system::error_code error_;
 };

@@ -110,6 +110,15 @@ TEST_F(RequestParserTest, LimitsHeadAndBody) {
             431);
 }
 
+TEST_F(RequestParserTest, LimitsAHeadThatArrivesLineByLine) {
+  ASSERT_EQ(Feed(parser_, "GET / HTTP/1.1\r\n"), State::kNeedsMore);
+  State state = State::kNeedsMore;
+  int lines = 0;
+  for (; lines < 1'000 && state == State::kNeedsMore; ++lines) state = Feed(parser_, "a: 12345\r\n");
+  EXPECT_EQ(lines, 50);
+  EXPECT_EQ(RefuseUnreadable(parser_.error()).status, 431);
+}
+
 TEST_F(RequestParserTest, LimitsTheNumberOfHeaders) {
   std::string headers;
   for (size_t i = 0; i < kMostHeaders; ++i) headers += "a:\r\n";
