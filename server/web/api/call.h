@@ -10,7 +10,7 @@
 #include "server/storage/sql/statement.h"
 #include "server/web/api/parameters.h"
 #include "server/web/json/json_writer.h"
-#include "server/web/state/server_state.h"
+#include "server/web/server_state.h"
 
 namespace telemetry::web::api {
 

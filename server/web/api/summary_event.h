@@ -4,7 +4,7 @@
 
 #include "absl/status/statusor.h"
 #include "server/storage/sql/database.h"
-#include "server/web/state/server_state.h"
+#include "server/web/server_state.h"
 
 namespace telemetry::web::api {
 

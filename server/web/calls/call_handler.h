@@ -8,7 +8,7 @@
 #include "server/http/message.h"
 #include "server/web/calls/reader.h"
 #include "server/web/calls/worker_pool.h"
-#include "server/web/state/server_state.h"
+#include "server/web/server_state.h"
 
 namespace telemetry::web::calls {
 

@@ -10,7 +10,7 @@
 #include "server/http/target.h"
 #include "server/storage/sql/database.h"
 #include "server/web/api/call.h"
-#include "server/web/state/server_state.h"
+#include "server/web/server_state.h"
 
 namespace telemetry::web::calls {
 

@@ -18,7 +18,7 @@
 #include "server/web/session/session_store.h"
 #include "server/web/site/request_metrics.h"
 #include "server/web/site/site.h"
-#include "server/web/state/server_state.h"
+#include "server/web/server_state.h"
 #include "server/web/upkeep/summary_loop.h"
 
 namespace telemetry::web::program {

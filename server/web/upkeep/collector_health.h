@@ -4,7 +4,7 @@
 
 #include "absl/time/time.h"
 #include "proto/access/credentials.h"
-#include "server/web/state/server_state.h"
+#include "server/web/server_state.h"
 
 namespace telemetry::web::upkeep {
 

@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "proto/record/json.h"
 #include "server/storage/sqlite/scratch_file.h"
-#include "server/web/state/server_state.h"
+#include "server/web/server_state.h"
 #include "server/web/summary/refresher.h"
 #include "tests/server/storage/dataset_story.h"
 
