@@ -39,8 +39,7 @@ class Statement {
     return *this;
   }
 
-  // Binds one more parameter, for a statement whose parameters depend on what it selects. Reset() must precede the
-  // first.
+  // Binds a single parameter, for SQL with a varying number of parameters. Call Reset() before the first one.
   template <typename Value>
   Statement& BindOne(int index, const Value& value) {
     BindAt(index, value);

@@ -14,7 +14,7 @@
 
 namespace telemetry::web::api {
 
-// A call of the API: what it asks, and the databases, each in a read transaction.
+// A call of the API, and the databases, each in a read transaction.
 struct Call {
   const std::vector<std::string>& path;  // the variable segments of the path
   const Parameters& parameters;

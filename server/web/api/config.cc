@@ -27,6 +27,8 @@ using storage::sql::AttemptKey;
 using storage::sql::Statement;
 
 constexpr int64_t kMostShownRows = 50;
+// A failure of kWholeTextBytes whose characters are all escaped.
+constexpr int64_t kMostFailureJson = 6 * int64_t{json::kWholeTextBytes};
 
 // Texts of rows are shown whole until they have this many bytes together.
 constexpr size_t kMostShownBytes = size_t{4} << 20;
@@ -98,7 +100,7 @@ class RowWriter {
   absl::Status WriteFailure(const AttemptKey& key, int64_t seq, JsonWriter& out) {
     const bool is_whole = out.size() < kMostShownBytes;
     ASSIGN_OR_RETURN(const std::string failure,
-                     failures_.Read(key, seq, is_whole ? int64_t{json::kWholeTextBytes} : rows::kMostFailureLength));
+                     failures_.Read(key, seq, is_whole ? kMostFailureJson : rows::kMostFailureLength));
     const std::string text = FailureText(failure);
     const auto write = [&](const char* name, const std::string& value) {
       if (value.empty()) return out.Field(name, nullptr);

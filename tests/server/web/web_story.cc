@@ -77,7 +77,8 @@ std::unique_ptr<storage::sql::Database> OpenDataset(const std::string& db) {
   return std::make_unique<storage::sqlite::SqliteDatabase>(*std::move(database));
 }
 
-WebStory::WebStory() : state_(IsPostgresql(dataset_.path()), nullptr), database_(OpenDataset(dataset_.path())) {
+WebStory::WebStory(const access::TokenWatch* tokens)
+    : state_(IsPostgresql(dataset_.path()), tokens), database_(OpenDataset(dataset_.path())) {
   Restart();
 }
 

@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "proto/record/json.h"
+#include "server/access/token_watch.h"
 #include "server/storage/sqlite/scratch_file.h"
 #include "server/web/server_state.h"
 #include "server/web/summary/refresher.h"
@@ -17,7 +18,8 @@ namespace telemetry::web {
 // TELEMETRY_TEST_POSTGRESQL is set (test_dataset.h).
 class WebStory {
  public:
-  WebStory();
+  // `tokens` must outlive the story; nullptr: nobody signs in.
+  explicit WebStory(const access::TokenWatch* tokens = nullptr);
   ~WebStory();
 
   // Sends records that must be stored. An empty sender has no name.

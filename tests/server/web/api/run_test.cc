@@ -95,7 +95,7 @@ TEST_F(RunAnswerTest, Knobs) {
             R"({"text": "4", "number": 4, "configs": 3, "best_ms": 1.8, "median_ms": 2, "failed": 1})");
   EXPECT_EQ(At(*answer, "knobs.0.values.1"),
             R"({"text": "8", "number": 8, "configs": 4, "best_ms": 0.9, "median_ms": 1, "failed": 2})");
-  // Of the logarithms, squares of 2 (log(1.1 / 0.9))^2 / 2 are within the values, and log(2)^2 between them.
+  // The sums of squares of the logarithms: within the values of the knob, and between them.
   const double within = std::pow(std::log(1.1 / 0.9), 2);
   const double effect = 1 - within / 2 / ((within + std::pow(std::log(2), 2)) / 3);
   EXPECT_NEAR(std::stod(At(*answer, "knobs.0.effect")), effect, 1e-9);

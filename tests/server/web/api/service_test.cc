@@ -4,10 +4,14 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "proto/record/ids.h"
+#include "server/access/token_file.h"
+#include "server/access/token_watch.h"
 #include "server/storage/cache_put.h"
 #include "server/web/summary/named_text.h"
 #include "tests/server/web/web_sample.h"
+#include "tests/temp_folder.h"
 
 namespace telemetry::web::api {
 namespace {
@@ -155,6 +159,42 @@ TEST_F(ServiceTest, AddsNoNumbersOfSendersThatSentNothing) {
   EXPECT_EQ(At(*list, "items.0.producers"), "1");
   EXPECT_EQ(At(*list, "items.1"), "(none)");
   EXPECT_THAT(story_.Csv("tokens"), HasSubstr("name,role,in_token_file"));
+}
+
+TEST(TokenListTest, JoinsTheTokenFileWithTheSenders) {
+  const TempFolder folder;
+  const std::string path = folder.File("tokens.json");
+  std::string secret;
+  const absl::Status stored = access::ChangeTokens(path, [&](std::vector<access::Token>& tokens) {
+    for (const char* const name : {"ci", "idle", "revoked"}) {
+      access::NewToken token =
+          *access::MakeNewToken({.name = name, .roles = {access::Role::kWriter, access::Role::kReader}});
+      secret = token.text;
+      if (token.token.name == "idle") token.token.expires = absl::FromUnixSeconds(4000000000);
+      if (token.token.name == "revoked") token.token.revoked = absl::FromUnixSeconds(1);
+      tokens.push_back(token.token);
+    }
+    return absl::OkStatus();
+  });
+  ASSERT_TRUE(stored.ok()) << stored;
+  const auto watch = access::TokenWatch::Open(path);
+  ASSERT_TRUE(watch.ok()) << watch.status();
+  WebStory story(watch->get());
+  SendSample(&story);
+  const auto list = story.Ask("tokens");
+  ASSERT_TRUE(list.ok()) << list.status();
+  EXPECT_EQ(At(*list, "items.0.name"), "null");
+  EXPECT_EQ(At(*list, "items.0.in_token_file"), "false");
+  EXPECT_EQ(At(*list, "items.1.name"), "\"ci\"");
+  EXPECT_EQ(At(*list, "items.1.role"), "\"writer, reader\"");
+  EXPECT_EQ(At(*list, "items.1.in_token_file"), "true");
+  EXPECT_EQ(At(*list, "items.1.attempts"), "2");
+  EXPECT_EQ(At(*list, "items.1.expires_unix_ms"), "null");
+  EXPECT_EQ(At(*list, "items.2.name"), "\"idle\"");
+  EXPECT_EQ(At(*list, "items.2.attempts"), "0");
+  EXPECT_EQ(At(*list, "items.2.expires_unix_ms"), "4000000000000");
+  EXPECT_EQ(At(*list, "items.3"), "(none)");
+  EXPECT_EQ(record::ToJson(*list).find(secret), std::string::npos);
 }
 
 }  // namespace

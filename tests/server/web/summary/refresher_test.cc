@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "proto/record/ids.h"
 #include "tests/server/web/web_story.h"
 
 namespace telemetry::web::summary {
@@ -125,6 +126,33 @@ TEST_F(RefresherTest, ForgetsRemovedAttemptsAndReusesTheirKeys) {
   EXPECT_THAT(Runs(), testing::ElementsAre(R"("other" null 1 1 3)"));
   EXPECT_EQ(Run('a', {"rows"}), "NOT_FOUND");
   EXPECT_EQ(Run('b', {"run_id"}), absl::StrCat("\"", RunId('b'), "\""));
+  EXPECT_EQ(story_.progress().done_attempts, 1);
+}
+
+TEST_F(RefresherTest, ReplacesAViewWhoseRunWasNotKnown) {
+  v1::Record unknown = AttemptRecord('A', 'a');
+  const std::string stand_in = record::UnknownRunId(storage::AttemptId('A'));
+  unknown.mutable_attempt()->set_run_id(stand_in);
+  unknown.mutable_attempt()->set_provisional(true);
+  story_.Send({unknown});
+  story_.Refresh();
+  EXPECT_EQ(story_.Value(absl::StrCat("runs/", stand_in), "attempts"), "1");
+  v1::Record known = AttemptRecord('B', 'a');
+  known.mutable_attempt()->add_supersedes(storage::AttemptId('A'));
+  story_.Send({RunRecord('a'), known, Row('B', 1, 2)});
+  EXPECT_THAT(Runs(), testing::ElementsAre(R"("softmax" null 1 1 2)"));
+  EXPECT_EQ(story_.Code(absl::StrCat("runs/", stand_in)), absl::StatusCode::kNotFound);
+}
+
+TEST_F(RefresherTest, ReplacesShorterViewsOfAnAttempt) {
+  v1::Record shorter = AttemptRecord('A', 'a');
+  shorter.mutable_attempt()->set_provisional(true);
+  story_.Send({RunRecord('a'), shorter, Row('A', 1, 2)});
+  EXPECT_THAT(Runs(), testing::ElementsAre(R"("softmax" null 1 1 2)"));
+  v1::Record longer = AttemptRecord('B', 'a');
+  longer.mutable_attempt()->add_supersedes(storage::AttemptId('A'));
+  story_.Send({longer, Row('B', 1, 2), Row('B', 2, 1)});
+  EXPECT_THAT(Runs(), testing::ElementsAre(R"("softmax" null 1 2 1)"));
   EXPECT_EQ(story_.progress().done_attempts, 1);
 }
 
