@@ -94,6 +94,11 @@ RequestParser::State RequestParser::Parse() {
   if (!has_head_) {
     if (const State state = FindHead(); state != State::kDone) return state;
     has_head_ = true;
+    Error error;
+    input_.consume(parser_->put(boost::asio::buffer(input_.data(), head_size_), error));
+    // Beast may find that it needs more than the whole head.
+    if (error) return Fail(error);
+    if (parser_->is_done()) return State::kDone;
   }
   while (input_.size() > 0) {
     Error error;

@@ -135,9 +135,10 @@ TEST_F(RequestParserTest, LimitsTheNumberOfHeaders) {
 
 TEST_F(RequestParserTest, RefusesWhatIsNotARequest) {
   for (const char* text :
-       {"\r\n\r\n", "GET\r\n\r\n", "GET /\r\n\r\n", "GET / HTTP/2.0\r\n\r\n", "GET  / HTTP/1.1\r\n\r\n",
-        "GET / HTTP/1.1\nHost: x\n\n", "GET / HTTP/1.1\r\nHost : x\r\n\r\n", "GET / HTTP/1.1\r\nno colon\r\n\r\n",
-        "G\x01T / HTTP/1.1\r\n\r\n", "POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+       {"\r\n\r\n", "GET\r\n\r\n", "GET / H\r\n\r\n", "GET / H\r\n\r\nTTP/1.1\r\n\r\n", "GET /\r\n\r\n",
+        "GET / HTTP/2.0\r\n\r\n", "GET  / HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\nHost: x\n\n",
+        "GET / HTTP/1.1\r\nHost : x\r\n\r\n", "GET / HTTP/1.1\r\nno colon\r\n\r\n", "G\x01T / HTTP/1.1\r\n\r\n",
+        "POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
         "POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
         "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
         "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"}) {
