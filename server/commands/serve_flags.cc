@@ -7,7 +7,6 @@
 #include "server/commands/limit_flags.h"
 #include "server/commands/listen_address.h"
 #include "server/commands/retention_flags.h"
-#include "server/storage/any/any_store.h"
 
 namespace telemetry::commands {
 namespace {
@@ -85,22 +84,10 @@ void ServeFlags::AddTo(cli::Flags& flags) {
 }
 
 absl::Status ServeFlags::Check() const {
-  const storage::PruneRules usual = ServeFlags().keep;
-  const bool has_rule = keep.keep_age != usual.keep_age || keep.keep_bytes != usual.keep_bytes ||
-                        keep.keep_rejects_bytes != usual.keep_rejects_bytes;
-  if (storage::any::IsPostgresqlUrl(db) && has_rule) {
-    return absl::InvalidArgumentError(
-        "--keep-age, --keep-bytes and --keep-rejects-bytes work on SQLite files only: serve removes nothing from a "
-        "PostgreSQL server");
-  }
   if (insecure_beyond_loopback) return absl::OkStatus();
   RETURN_IF_ERROR(CheckOpenPort(*this, "--listen", listen, "everyone on the network may read and write"));
   if (metrics_listen.empty()) return absl::OkStatus();
   return CheckOpenPort(*this, "--metrics-listen", metrics_listen, "everyone on the network may read the metrics");
-}
-
-storage::PruneRules ServeFlags::Rules() const {
-  return storage::any::IsPostgresqlUrl(db) ? storage::PruneRules() : keep;
 }
 
 }  // namespace telemetry::commands

@@ -26,15 +26,13 @@ struct ServeFlags {
   bool insecure_beyond_loopback = false;
   std::string log_level = "info";
   std::string log_format = "text";
-  // The retention rules for a SQLite file.
+  // The retention rules.
   storage::PruneRules keep = {.keep_rejects_bytes = kKeepRejectsBytes};
   call::Limits limits = {.memory_bytes = uint64_t{192} << 20};
 
   void AddTo(cli::Flags& flags);
   // Returns an error with the reason why serve must refuse these flags.
   absl::Status Check() const;
-  // Returns the rules by which serve removes old data; the empty set for a PostgreSQL database.
-  storage::PruneRules Rules() const;
 };
 
 }  // namespace telemetry::commands
