@@ -7,6 +7,7 @@
 #include "server/commands/commands.h"
 #include "server/commands/dataset_flags.h"
 #include "server/storage/any/any_store.h"
+#include "server/storage/any/any_upkeep.h"
 #include "server/storage/upkeep/check.h"
 #include "server/storage/upkeep/check_identities.h"
 
@@ -37,22 +38,23 @@ class CheckCommand final : public cli::Command {
                  .examples = R"(  telemetry-collector check --db telemetry.db
   telemetry-collector check --db telemetry.db --identities
   telemetry-collector check --db telemetry.db --reseal
+  telemetry-collector check --db postgresql://telemetry@db.example/telemetry
 )"}) {}
 
   void AddFlags(cli::Flags& flags) override {
-    flags.File("db", db_, "The dataset's SQLite file; with --identities also postgresql://USER@HOST/DATABASE");
+    flags.File("db", db_, "The dataset's SQLite file, or postgresql://USER@HOST/DATABASE");
     flags.Switch("identities", identities_,
                  "Instead recompute each run_id and config_id from its content, and print those that differ");
     flags
         .Switch("reseal", reseal_,
-                "After another program changed the file: also seal pages that do not match their checksums, if "
+                "After another program changed a SQLite file: also seal pages that do not match their checksums, if "
                 "integrity_check, foreign keys and acknowledged records are right. These checks do not detect a "
                 "damaged value, so restore a backup if no program changed the file. No collector may serve the "
                 "dataset")
         ->excludes("--identities");
   }
 
-  absl::Status Check() override { return identities_ ? absl::OkStatus() : CheckSqliteFile(db_); }
+  absl::Status Check() override { return reseal_ ? CheckSqliteFile(db_) : absl::OkStatus(); }
 
   absl::StatusOr<int> Run() override {
     RETURN_IF_ERROR(identities_ ? CheckIdentities(db_) : CheckDamage());
@@ -63,7 +65,7 @@ class CheckCommand final : public cli::Command {
   // Prints the counts of the dataset and the damage found. Returns DATA_LOSS if there is damage.
   absl::Status CheckDamage() {
     ASSIGN_OR_RETURN(storage::upkeep::CheckReport report,
-                     reseal_ ? storage::upkeep::ResealAndCheckDataset(db_) : storage::upkeep::CheckDataset(db_));
+                     reseal_ ? storage::upkeep::ResealAndCheckDataset(db_) : storage::any::CheckDataset(db_));
     std::fputs(storage::upkeep::FormatReport(report).c_str(), stdout);
     return storage::upkeep::ReportStatus(report);
   }

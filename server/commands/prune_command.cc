@@ -8,9 +8,8 @@
 #include "proto/base/status_macros.h"
 #include "proto/record/counted.h"
 #include "server/commands/commands.h"
-#include "server/commands/dataset_flags.h"
 #include "server/commands/retention_flags.h"
-#include "server/storage/upkeep/prune.h"
+#include "server/storage/any/any_upkeep.h"
 
 namespace telemetry::commands {
 namespace {
@@ -18,13 +17,15 @@ namespace {
 class PruneCommand final : public cli::Command {
  public:
   PruneCommand()
-      : Command({.name = "prune",
-                 .summary = "Remove old attempts by age or size, while no collector serves the dataset",
-                 .examples =
-                     "  telemetry-collector prune --db telemetry.db --keep-age 180d --keep-bytes 20GiB --dry-run\n"}) {}
+      : Command(
+            {.name = "prune",
+             .summary = "Remove old attempts by age or size; no collector may serve a SQLite file meanwhile",
+             .examples = R"(  telemetry-collector prune --db telemetry.db --keep-age 180d --keep-bytes 20GiB --dry-run
+  telemetry-collector prune --db postgresql://telemetry@db.example/telemetry --keep-age 180d
+)"}) {}
 
   void AddFlags(cli::Flags& flags) override {
-    AddSqliteFile(flags, "db", db_, "The dataset's SQLite file");
+    flags.File("db", db_, "The dataset's SQLite file, or postgresql://USER@HOST/DATABASE");
     keep_ = AddRetentionFlags(flags, rules_);
     CLI::App& command = flags.command();
     command.add_flag("--also-only-attempts", rules_.also_only_attempts,
@@ -43,9 +44,9 @@ class PruneCommand final : public cli::Command {
   absl::StatusOr<int> Run() override {
     ASSIGN_OR_RETURN(
         const storage::upkeep::PruneReport report,
-        storage::upkeep::PruneDataset(db_, {.rules = rules_,
-                                            .trusted_now = trust_clock_ ? std::optional(absl::Now()) : std::nullopt,
-                                            .dry_run = dry_run_}));
+        storage::any::PruneDataset(db_, {.rules = rules_,
+                                         .trusted_now = trust_clock_ ? std::optional(absl::Now()) : std::nullopt,
+                                         .dry_run = dry_run_}));
     const char* const verb = dry_run_ ? "would remove" : "removed";
     int64_t rows = 0;
     for (const storage::PrunedAttempt& attempt : report.attempts) {

@@ -110,7 +110,7 @@ absl::Status Serve(const ServeFlags& flags) {
                                                       .metrics_listen = flags.metrics_listen,
                                                       .tokens = flags.security.tokens,
                                                       .limits = limits,
-                                                      .retention = {.rules = flags.Rules()},
+                                                      .retention = {.rules = flags.keep},
                                                       .writer = {},
                                                       .on_fatal = &EndAtOnce,
                                                       .on_lost_port = &EndWithoutPort}));

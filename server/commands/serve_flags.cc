@@ -5,7 +5,6 @@
 #include "server/commands/limit_flags.h"
 #include "server/commands/retention_flags.h"
 #include "server/commands/web_child.h"
-#include "server/storage/any/any_store.h"
 
 namespace telemetry::commands {
 
@@ -37,14 +36,6 @@ void ServeFlags::AddTo(cli::Flags& flags) {
 }
 
 absl::Status ServeFlags::Check() const {
-  const storage::PruneRules usual = ServeFlags().keep;
-  const bool has_rule = keep.keep_age != usual.keep_age || keep.keep_bytes != usual.keep_bytes ||
-                        keep.keep_rejects_bytes != usual.keep_rejects_bytes;
-  if (storage::any::IsPostgresqlUrl(db) && has_rule) {
-    return absl::InvalidArgumentError(
-        "--keep-age, --keep-bytes and --keep-rejects-bytes work on SQLite files only: serve removes nothing from a "
-        "PostgreSQL server");
-  }
   RETURN_IF_ERROR(security.Check("--listen", listen, "everyone on the network may read and write"));
   if (!web_listen.empty()) {
     RETURN_IF_ERROR(security.Check("--web-listen", web_listen, "everyone on the network may read the dataset"));
@@ -75,10 +66,6 @@ std::vector<std::string> ServeFlags::WebCommand(const std::string& collector) co
   for (const std::string& name : web_names) add("--host-name", name);
   if (security.insecure_beyond_loopback) command.emplace_back("--insecure-beyond-loopback");
   return command;
-}
-
-storage::PruneRules ServeFlags::Rules() const {
-  return storage::any::IsPostgresqlUrl(db) ? storage::PruneRules() : keep;
 }
 
 }  // namespace telemetry::commands

@@ -28,7 +28,7 @@ struct ServeFlags {
   std::vector<std::string> web_names;
   access::PortSecurity security;
   cli::LogFlags log;
-  // The retention rules for a SQLite file.
+  // The retention rules.
   storage::PruneRules keep = {.keep_rejects_bytes = kKeepRejectsBytes};
   call::Limits limits = {.memory_bytes = uint64_t{192} << 20};
 
@@ -37,8 +37,6 @@ struct ServeFlags {
   absl::Status Check() const;
   // Returns the command that serves the pages. `collector`: HOST:PORT of this collector.
   std::vector<std::string> WebCommand(const std::string& collector) const;
-  // Returns the rules by which serve removes old data; the empty set for a PostgreSQL database.
-  storage::PruneRules Rules() const;
 };
 
 }  // namespace telemetry::commands

@@ -10,7 +10,7 @@
 #include "proto/log/line.h"
 #include "proto/record/json.h"
 #include "server/commands/commands.h"
-#include "server/commands/dataset_flags.h"
+#include "server/storage/any/any_upkeep.h"
 #include "server/storage/upkeep/stats.h"
 
 namespace telemetry::commands {
@@ -134,15 +134,17 @@ class StatsCommand final : public cli::Command {
   StatsCommand()
       : Command({.name = "stats",
                  .summary = "Print statistics of the dataset; works while a collector serves it",
-                 .examples = "  telemetry-collector stats --db telemetry.db --json\n"}) {}
+                 .examples = R"(  telemetry-collector stats --db telemetry.db --json
+  telemetry-collector stats --db postgresql://telemetry@db.example/telemetry
+)"}) {}
 
   void AddFlags(cli::Flags& flags) override {
-    AddSqliteFile(flags, "db", db_, "The dataset's SQLite file");
+    flags.File("db", db_, "The dataset's SQLite file, or postgresql://USER@HOST/DATABASE");
     flags.Switch("json", json_, "Print one JSON object");
   }
 
   absl::StatusOr<int> Run() override {
-    ASSIGN_OR_RETURN(const DatasetStats stats, storage::upkeep::ReadStats(db_));
+    ASSIGN_OR_RETURN(const DatasetStats stats, storage::any::ReadStats(db_));
     std::fputs((json_ ? record::ToJson(ToJson(stats)) + "\n" : ToTable(stats)).c_str(), stdout);
     return cli::kExitDone;
   }

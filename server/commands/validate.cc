@@ -100,7 +100,7 @@ absl::Status ValidateServe(const ServeFlags& flags) {
   findings.served.push_back(absl::StrCat("listen   ", flags.listen, ": ", transport, "; ", tokens));
   LookAtConnections(flags, findings);
   findings.served.push_back(absl::StrCat("metrics  ", MetricsText(flags, transport, tokens)));
-  findings.served.push_back(absl::StrCat("keep     ", WhatIsKept(flags.Rules())));
+  findings.served.push_back(absl::StrCat("keep     ", WhatIsKept(flags.keep)));
   findings.served.push_back(absl::StrCat("logs     ", flags.log.format, ", from ", flags.log.level));
   for (const std::string& served : findings.served) std::printf("%s\n", served.c_str());
   for (const std::string& problem : findings.problems) std::printf("PROBLEM: %s\n", problem.c_str());

@@ -11,6 +11,7 @@
 #include "server/copy/copy_progress.h"
 #include "server/copy/dataset_tables.h"
 #include "server/copy/row_reader.h"
+#include "server/copy/row_writer.h"
 #include "server/copy/source_state.h"
 #include "server/storage/any/any_store.h"
 #include "server/storage/sql/statement.h"
@@ -138,15 +139,14 @@ absl::Status DatasetCopy::CopyTable(size_t index) {
     ASSIGN_OR_RETURN(Transaction transaction, Transaction::BeginWrite(target_.database()));
     absl::Status status = RequireStep(target_.database(), progress_.step);
     if (!status.ok()) return status;
-    const std::unique_ptr<RowWriter> writer = target_.NewRowWriter(table);
+    RowWriter writer(target_.database(), table);
     int64_t rows = 0;
     while (*row && (rows < options_.rows_per_step || !reader.before().has_value())) {
-      if (status = writer->Add(reader.run(), reader.row()); !status.ok()) return status;
+      if (status = writer.Add(reader.run(), reader.row()); !status.ok()) return status;
       ++rows;
       row = reader.Step();
       if (!row.ok()) return row.status();
     }
-    if (status = writer->Finish(); !status.ok()) return status;
     more = *row;
     ++progress_.step;
     if (more) {
@@ -224,7 +224,6 @@ absl::StatusOr<CopyReport> CopyDataset(const CopyOptions& options) {
   ASSIGN_OR_RETURN(std::vector<DatasetTable> tables, DatasetTables());
   ASSIGN_OR_RETURN(std::unique_ptr<CopyPlace> source, OpenCopySource(options.from));
   ASSIGN_OR_RETURN(std::unique_ptr<CopyPlace> target, OpenCopyTarget(options.to));
-  std::erase_if(tables, [&](const DatasetTable& table) { return !source->Has(table) || !target->Has(table); });
   return DatasetCopy(*source, *target, std::move(tables), options).Run();
 }
 

@@ -37,11 +37,7 @@ class SqlitePlace : public CopyPlace {
       : path_(std::move(path)), lock_(std::move(lock)), database_(std::move(database)) {}
 
   Database& database() override { return database_; }
-  bool Has(const DatasetTable& /*table*/) const override { return true; }
   absl::StatusOr<bool> IsUnfinished() override { return IsUnfinishedCopy(database_); }
-  std::unique_ptr<RowWriter> NewRowWriter(const DatasetTable& table) override {
-    return NewSqliteRowWriter(database_, table);
-  }
 
   absl::StatusOr<std::unique_ptr<storage::StoreReader>> OpenReader() override {
     ASSIGN_OR_RETURN(SqliteDatabase database, SqliteDatabase::Open(path_, {.read_only = true, .vfs = {}}));
@@ -76,11 +72,7 @@ class PostgresqlPlace : public CopyPlace {
       : url_(std::move(url)), database_(std::move(database)) {}
 
   Database& database() override { return *database_; }
-  bool Has(const DatasetTable& table) const override { return !table.only_in_sqlite; }
   absl::StatusOr<bool> IsUnfinished() override { return IsUnfinishedCopy(*database_); }
-  std::unique_ptr<RowWriter> NewRowWriter(const DatasetTable& table) override {
-    return NewPostgresqlRowWriter(*database_, table);
-  }
 
   absl::StatusOr<std::unique_ptr<storage::StoreReader>> OpenReader() override {
     ASSIGN_OR_RETURN(std::unique_ptr<PgDatabase> database, PgDatabase::Open(url_));
@@ -139,6 +131,7 @@ absl::StatusOr<std::unique_ptr<CopyPlace>> OpenSqliteTarget(const std::string& p
 
 absl::StatusOr<std::unique_ptr<CopyPlace>> OpenPostgresqlTarget(const std::string& url) {
   ASSIGN_OR_RETURN(std::unique_ptr<PgDatabase> database, PgDatabase::Open(url, Database::Access::kWrite));
+  database->set_uses_copy(true);
   const absl::StatusOr<bool> unfinished = IsUnfinishedCopy(*database);
   absl::Status status = unfinished.status();
   if (status.ok() && !*unfinished) status = storage::postgresql::MigratePg(*database, absl::Now());

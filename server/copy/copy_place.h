@@ -8,7 +8,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/copy/dataset_tables.h"
-#include "server/copy/row_writer.h"
 #include "server/storage/sql/database.h"
 #include "server/storage/store.h"
 
@@ -20,9 +19,7 @@ class CopyPlace {
   virtual ~CopyPlace() = default;
 
   virtual storage::sql::Database& database() = 0;
-  virtual bool Has(const DatasetTable& table) const = 0;
   virtual absl::StatusOr<bool> IsUnfinished() = 0;
-  virtual std::unique_ptr<RowWriter> NewRowWriter(const DatasetTable& table) = 0;
   // Returns a reader on a connection of its own, also for an unfinished copy.
   virtual absl::StatusOr<std::unique_ptr<storage::StoreReader>> OpenReader() = 0;
   // Returns a key above every key that an attempt has or had. Keys are never reused.

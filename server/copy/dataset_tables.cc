@@ -31,7 +31,7 @@ struct Plan {
   bool has_integer_key;
   int rows_at_once = kShortRows;
 };
-constexpr std::array<Plan, 23> kPlans = {{
+constexpr std::array<Plan, 24> kPlans = {{
     {"dataset", Owner::kNone, "dataset_id", kAtOnce},
     {"senders", Owner::kNone, "sender", kByInteger},
     {"statuses", Owner::kNone, "status", kByInteger},
@@ -54,9 +54,10 @@ constexpr std::array<Plan, 23> kPlans = {{
     {"rejects", Owner::kNone, "reject", kByInteger, kLongRows},
     {"cache_senders", Owner::kNone, "cache_sender", kByInteger},
     {"cache_entries", Owner::kNone, "cache_entry", kByInteger, kLongRows},
+    {"served_time", Owner::kNone, "served_us", kByInteger},
+    // Last, since the rows confirm that all others are present.
     {"producers", Owner::kNone, "producer_id", kAtOnce},
 }};
-constexpr Plan kServedTime = {"served_time", Owner::kNone, "served_us", kByInteger};
 
 const char* OwnerColumn(Owner owner) {
   switch (owner) {
@@ -92,7 +93,7 @@ absl::StatusOr<DatasetTable> ReadTable(SqliteDatabase& schema, const Plan& plan)
                      .rows_at_once = plan.rows_at_once};
   if (table.name == "ir_graphs") {
     table.key_sequence = "ir_graph_keys";
-  } else if (table.owner == Owner::kNone && table.has_integer_key) {
+  } else if (table.owner == Owner::kNone && table.has_integer_key && table.name != "served_time") {
     table.key_sequence = absl::StrCat(table.name, "_", table.key, "_seq");
   }
   Statement columns(schema, "SELECT name, type FROM pragma_table_info(?1) ORDER BY cid");
@@ -119,11 +120,6 @@ absl::StatusOr<std::vector<DatasetTable>> DatasetTables() {
     ASSIGN_OR_RETURN(DatasetTable table, ReadTable(schema, plan));
     tables.push_back(std::move(table));
   }
-  ASSIGN_OR_RETURN(DatasetTable served_time, ReadTable(schema, kServedTime));
-  served_time.only_in_sqlite = true;
-  served_time.key_sequence.clear();
-  // Inserted before the last table, whose rows confirm that all others are present.
-  tables.insert(tables.end() - 1, std::move(served_time));
   ASSIGN_OR_RETURN(
       const int64_t count,
       schema.QueryInt("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"));

@@ -31,7 +31,6 @@ struct DatasetTable {
   bool has_integer_key = false;
   // The sequence from which PostgreSQL draws keys. Empty: none.
   std::string key_sequence;
-  bool only_in_sqlite = false;
   int rows_at_once = 0;  // number of rows that fit into memory, whatever the length of their texts
   // In the order of the schema, without the additional run column of partitioned tables.
   std::vector<Column> columns;

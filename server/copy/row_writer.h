@@ -5,25 +5,26 @@
 
 #include "absl/status/status.h"
 #include "server/copy/dataset_tables.h"
-#include "server/storage/postgresql/pg_database.h"
+#include "server/storage/sql/database.h"
+#include "server/storage/sql/prepared_statement.h"
 #include "server/storage/sql/statement.h"
-#include "server/storage/sqlite/sqlite_database.h"
 
 namespace telemetry::copy {
 
-// Adds rows to a table inside a transaction. For one thread.
+// Adds rows to a table inside a transaction, whose commit also completes a COPY of the rows. For one thread.
 class RowWriter {
  public:
-  virtual ~RowWriter() = default;
+  // Both arguments must outlive this object.
+  RowWriter(storage::sql::Database& database, const DatasetTable& table);
 
   // Adds a row with the table's columns, which belongs to `run`.
-  virtual absl::Status Add(int64_t run, const storage::sql::Statement& row) = 0;
-  // Completes the writing; all rows are in the table if this returns OK. Must be called once, last.
-  virtual absl::Status Finish() = 0;
-};
+  absl::Status Add(int64_t run, const storage::sql::Statement& row);
 
-// Both arguments must outlive the writer.
-std::unique_ptr<RowWriter> NewSqliteRowWriter(storage::sqlite::SqliteDatabase& database, const DatasetTable& table);
-std::unique_ptr<RowWriter> NewPostgresqlRowWriter(storage::postgresql::PgDatabase& database, const DatasetTable& table);
+ private:
+  void Bind(int column, const storage::sql::Statement& row);
+
+  const DatasetTable& table_;
+  const std::unique_ptr<storage::sql::PreparedStatement> insert_;
+};
 
 }  // namespace telemetry::copy

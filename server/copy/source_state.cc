@@ -24,7 +24,6 @@ absl::StatusOr<std::string> SourceState(CopyPlace& source, const std::vector<Dat
   std::string state;
   for (const DatasetTable& table : tables) {
     absl::StrAppend(&state, table.name, "(", table.ColumnNames(), ")");
-    if (!source.Has(table)) continue;
     if (TellsOfChanges(table)) {
       ASSIGN_OR_RETURN(const TableHash hash, HashTable(source.database(), table));
       absl::StrAppend(&state, hash.sha256_hex);

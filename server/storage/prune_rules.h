@@ -38,19 +38,21 @@ struct PrunedAttempt {
   std::string run_id;
   std::string kernel_name;
   int64_t first_received_unix_us = 0;
-  int64_t rows = 0;
+  int64_t rows = 0;             // measurements
+  int64_t events = 0;           // attempt events
   bool is_run_unknown = false;  // the run is a stand-in, which is removed with the attempt
 };
 
 // The rows that one transaction removed.
 struct PruneStep {
   std::vector<PrunedAttempt> attempts;
+  int64_t rows = 0;  // measurements that were deleted
   int64_t rejects = 0;
-  int64_t bytes = 0;         // of pages that became free; new records reuse them
-  int64_t used_bytes = 0;    // of pages that are still in use
-  int64_t reject_bytes = 0;  // estimated part of used_bytes that rejects occupy; known when the pass is done
-  int64_t cache_bytes = 0;   // estimated part of used_bytes that the cache occupies; known when the pass is done
-  bool done = false;         // the pass is complete
+  int64_t bytes = 0;          // that became free; new records reuse them
+  int64_t used_bytes = 0;     // that are still in use; on PostgreSQL an estimate
+  int64_t counted_bytes = 0;  // the part that keep_bytes limits; known when the pass is done
+  bool done = false;          // the pass is complete
+  bool is_elsewhere = false;  // nothing was done, because another process is making a pass
 };
 
 }  // namespace telemetry::storage

@@ -70,6 +70,8 @@ class CollectorMetrics {
                  absl::Duration took);
   // Counts a committed transaction of the cache.
   void AddPuts(absl::Span<const storage::CachePutOutcome> outcomes);
+  // Counts acknowledged records that the dataset has lost.
+  void AddLost(uint64_t records);
 
  private:
   struct Families;

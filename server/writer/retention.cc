@@ -13,6 +13,9 @@ namespace {
 // A shorter time is not worth a transaction when the collector ends.
 constexpr absl::Duration kLeastAtEnd = absl::Minutes(1);
 
+// While another collector makes a pass, the time until the next try: if that collector dies, this one takes over.
+constexpr absl::Duration kRetryElsewhere = absl::Seconds(10);
+
 }  // namespace
 
 Retention::Retention(RetentionOptions options)
@@ -54,6 +57,11 @@ absl::Status Retention::CountTime(storage::StoreWriter& writer) {
 
 absl::Status Retention::RemoveSome(storage::StoreWriter& writer) {
   ASSIGN_OR_RETURN(const storage::PruneStep step, writer.PruneSome(options_.rules));
+  if (step.is_elsewhere) {
+    passing_ = false;
+    next_pass_ = counted_to_ + absl::ToChronoNanoseconds(std::min(options_.interval, kRetryElsewhere));
+    return absl::OkStatus();
+  }
   Add(step);
   if (step.done) EndPass(step);
   return absl::OkStatus();
@@ -61,7 +69,7 @@ absl::Status Retention::RemoveSome(storage::StoreWriter& writer) {
 
 void Retention::Add(const storage::PruneStep& step) {
   pass_.attempts += step.attempts.size();
-  for (const storage::PrunedAttempt& attempt : step.attempts) pass_.rows += static_cast<uint64_t>(attempt.rows);
+  pass_.rows += static_cast<uint64_t>(step.rows);
   pass_.rejects += static_cast<uint64_t>(step.rejects);
   pass_.bytes += static_cast<uint64_t>(step.bytes);
   absl::MutexLock lock(&mutex_);
@@ -78,14 +86,13 @@ void Retention::EndPass(const storage::PruneStep& last) {
                                    {"freed_bytes", pass_.bytes},
                                    {"used_bytes", last.used_bytes}});
   }
-  const bool too_large = last.used_bytes - last.reject_bytes - last.cache_bytes > options_.rules.keep_bytes;
+  const bool too_large = last.counted_bytes > options_.rules.keep_bytes;
   if (too_large && !said_too_large_) {
     log::Warn(
         "the dataset is larger than --keep-bytes, but the remaining attempts are the only ones of their runs or still "
         "arriving",
         {{"used_bytes", last.used_bytes},
-         {"reject_bytes", last.reject_bytes},
-         {"cache_bytes", last.cache_bytes},
+         {"counted_bytes", last.counted_bytes},
          {"keep_bytes", options_.rules.keep_bytes}});
   }
   said_too_large_ = too_large;

@@ -285,6 +285,7 @@ absl::Status WriterLoop::DoOpen(std::vector<Job>& group) {
   openings.reserve(group.size());
   for (Job& job : group) openings.push_back(std::move(std::get<OpenJob>(job).opening));
   ASSIGN_OR_RETURN(std::vector<storage::OpenOutcome> outcomes, writer_->OpenProducers(openings));
+  Report(acked_.Check(openings, outcomes));
   Answer<OpenJob>(std::move(group), std::move(outcomes));
   return absl::OkStatus();
 }
@@ -296,6 +297,7 @@ absl::Status WriterLoop::DoCommit(std::vector<Job>& group) {
   const SteadyTime begin = SteadyNow();
   ASSIGN_OR_RETURN(std::vector<storage::BatchOutcome> outcomes, writer_->CommitBatches(batches));
   for (const storage::BatchOutcome& outcome : outcomes) retention_.AddRejects(outcome.reject_bytes);
+  Report(acked_.Check(batches, outcomes));
   const absl::Duration duration = ElapsedSince(begin);
   if (metrics_ != nullptr) metrics_->AddCommit(batches, outcomes, duration);
   {
@@ -324,6 +326,15 @@ void WriterLoop::GoOnWithout(const absl::Status& status, std::vector<Job> group)
   if (is_reachable_) log::Error("the dataset cannot be reached", {{"reason", status.ToString()}});
   SetReachable(false);
   Refuse(std::move(group), absl::UnavailableError("the dataset cannot be reached: try again"));
+}
+
+void WriterLoop::Report(const LostRecords& lost) {
+  if (lost.producers == 0) return;
+  log::Error(
+      "the dataset has lost acknowledged records (was a backup restored, or did a standby take over?); their producers "
+      "send those again that they still have",
+      {{"records", lost.records}, {"producers", lost.producers}});
+  if (metrics_ != nullptr) metrics_->AddLost(lost.records);
 }
 
 void WriterLoop::SetReachable(bool is_reachable) {

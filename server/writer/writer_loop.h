@@ -17,6 +17,7 @@
 #include "proto/base/steady.h"
 #include "server/call/limits.h"
 #include "server/storage/store.h"
+#include "server/writer/acked_seqs.h"
 #include "server/writer/batch_queue.h"
 #include "server/writer/disk_guard.h"
 #include "server/writer/metrics.h"
@@ -137,6 +138,7 @@ class WriterLoop {
   void Answer(std::vector<Job> group, std::vector<Outcome> outcomes);
   // Handles an error after which the writer continues: logs the error and fails the group's jobs with UNAVAILABLE.
   void GoOnWithout(const absl::Status& status, std::vector<Job> group);
+  void Report(const LostRecords& lost);
   void SetReachable(bool is_reachable);
   void Fatal(const absl::Status& status, std::vector<Job> group) ABSL_LOCKS_EXCLUDED(mutex_);
   // Fails each job with `why` through run_answers, after the callbacks queued before.
@@ -154,6 +156,7 @@ class WriterLoop {
   bool is_reachable_ = true;                      // writer thread only
   SteadyTime removed_at_{};                       // end of the last removal; writer thread only
   SteadyTime put_at_{};                           // end of the last puts; writer thread only
+  AckedSeqs acked_;                               // writer thread only
 
   mutable absl::Mutex mutex_;
   // Openings overtake batches: those of other producers, and those of an earlier stream of the same producer, whose

@@ -34,6 +34,12 @@ class Server:
     def follow(self, primary):
         self.tell("standby", self.folder, primary.folder)
 
+    def back_up(self, target):
+        self.tell("backup", self.folder, target)
+
+    def restore(self, backup, *archive):
+        self.tell("restore", self.folder, backup, *archive)
+
     def stop(self):
         self.tell("stop", self.folder)
 
@@ -206,6 +212,66 @@ class Standby(PostgresqlTest):
             self.standby.query("SELECT pg_promote()")
             pipeline.forward(SAMPLES[1].path(), flags=SAMPLES[1].flags)
             self.assertEqual(pipeline.export(LAYOUT, live=True), self.export_of_a_file(SAMPLES[:2]))
+
+
+class Backup(PostgresqlTest):
+    """The backup and the restore of deploy/OPERATING.md."""
+
+    def setUp(self):
+        super().setUp()
+        self.archive = self.folder / "archive"
+        self.archive.mkdir()
+        self.archive.chmod(0o777)
+        self.backup = self.folder / "backups" / "base"
+        self.backup.parent.mkdir()
+        self.backup.parent.chmod(0o777)
+        self.server.configure({"archive_mode": "on", "archive_command": f'cp "%p" "{self.archive}/%f"'})
+
+    def await_archive(self):
+        """Waits until everything that the server has written is in the archive."""
+        segment = self.server.query("SELECT pg_walfile_name(pg_switch_wal())")
+        until = time.monotonic() + TIMEOUT_S
+        while not (self.archive / segment).exists():
+            self.assertLess(time.monotonic(), until, "the log was not archived")
+            time.sleep(0.05)
+
+    def forward_all(self, pipeline, samples, state="state"):
+        for sample in samples:
+            pipeline.forward(sample.path(), flags=sample.flags, state=state)
+
+    def test_a_backup_and_the_archived_log_contain_everything(self):
+        pipeline = Pipeline(self.folder / "primary", database=self.server.url())
+        with pipeline.serving():
+            self.forward_all(pipeline, SAMPLES[:1])
+            self.server.back_up(self.backup)
+            self.forward_all(pipeline, SAMPLES[1:2])
+        self.await_archive()
+        self.server.tell("kill", self.server.folder)
+        restored = Server(self.folder / "restored")
+        self.addCleanup(restored.stop)
+        restored.restore(self.backup, self.archive)
+        pipeline.database = restored.url()
+        self.assertEqual(pipeline.export(LAYOUT), self.export_of_a_file(SAMPLES[:2]))
+        self.assertIn("no damage found", run("telemetry-collector", "check", f"--db={restored.url()}"))
+        # The producers continue after their last acknowledged record.
+        with pipeline.serving():
+            self.forward_all(pipeline, SAMPLES[:3])
+        self.assertNotIn("lost acknowledged records", (pipeline.folder / "collector.log").read_text())
+        self.assertIn('"runs": 3', run("telemetry-collector", "stats", "--json", f"--db={restored.url()}"))
+
+    def test_a_collector_reports_what_a_restore_has_lost(self):
+        pipeline = Pipeline(self.folder / "primary", database=self.server.url())
+        with pipeline.serving():
+            self.forward_all(pipeline, SAMPLES[:1])
+            self.server.back_up(self.backup)
+            self.forward_all(pipeline, SAMPLES[1:2])
+            self.server.tell("kill", self.server.folder)
+            self.server.restore(self.backup)
+            # The same producer sends more. A new one sends the lost rows again.
+            self.forward_all(pipeline, SAMPLES[2:3])
+            self.assertIn("lost acknowledged records", (pipeline.folder / "collector.log").read_text())
+            self.forward_all(pipeline, SAMPLES[:3], state="again")
+        self.assertEqual(pipeline.export(LAYOUT), self.export_of_a_file(SAMPLES[:3]))
 
 
 if __name__ == "__main__":

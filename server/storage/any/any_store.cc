@@ -60,11 +60,7 @@ absl::StatusOr<std::unique_ptr<StoreWriter>> OpenWriter(const std::string& db, c
 }
 
 absl::StatusOr<std::unique_ptr<sql::Database>> OpenDatabaseForReading(const std::string& db) {
-  if (IsPostgresqlUrl(db)) {
-    ASSIGN_OR_RETURN(std::unique_ptr<postgresql::PgDatabase> database, postgresql::PgDatabase::Open(db));
-    RETURN_IF_ERROR(postgresql::RequireCurrentPgSchema(*database));
-    return database;
-  }
+  if (IsPostgresqlUrl(db)) return postgresql::OpenDatasetForReading(db);
   ASSIGN_OR_RETURN(sqlite::SqliteDatabase database, sqlite::OpenDatasetForReading(db, {}));
   return std::make_unique<sqlite::SqliteDatabase>(std::move(database));
 }

@@ -31,6 +31,7 @@ constexpr std::array<std::pair<const char*, const char*>, 6> kDefaults = {{
 //   A plan that is made once is as good as one for each value. If there are partitions, planning for each value takes
 //   ten times as long as most of these statements. Such a generic plan expects too many rows and would prefer a
 //   sequential scan.
+// - tcp_keepalives_*: the server notices within half a minute that this machine has died, and releases its locks.
 // - synchronous_commit: an acknowledged record is on the server's disk, even if the server's default does not require
 //   it.
 constexpr char kSetUp[] =
@@ -40,6 +41,9 @@ constexpr char kSetUp[] =
     "SET enable_mergejoin = off;"
     "SET max_parallel_workers_per_gather = 0;"
     "SET idle_in_transaction_session_timeout = '60s';"
+    "SET tcp_keepalives_idle = 10;"
+    "SET tcp_keepalives_interval = 5;"
+    "SET tcp_keepalives_count = 3;"
     "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'";
 
 // The status code for an SQLSTATE, matched by prefix: complete codes first, then their classes.

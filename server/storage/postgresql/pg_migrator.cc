@@ -90,4 +90,10 @@ absl::Status RequireCurrentPgSchema(PgDatabase& database) {
   return sql::RequireSchemaVersion(version, EmbeddedPgMigrations().back().number);
 }
 
+absl::StatusOr<std::unique_ptr<PgDatabase>> OpenDatasetForReading(const std::string& url) {
+  ASSIGN_OR_RETURN(std::unique_ptr<PgDatabase> database, PgDatabase::Open(url));
+  RETURN_IF_ERROR(RequireCurrentPgSchema(*database));
+  return database;
+}
+
 }  // namespace telemetry::storage::postgresql

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <memory>
+#include <string>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -29,5 +32,8 @@ absl::StatusOr<bool> IsUnfinishedCopy(PgDatabase& database);
 // Returns FAILED_PRECONDITION if the schema is older or newer than the one that this program reads; the message names
 // the remedy.
 absl::Status RequireCurrentPgSchema(PgDatabase& database);
+
+// Opens a database whose schema is the one that this program reads. Returns errors of OpenPostgresqlReader.
+absl::StatusOr<std::unique_ptr<PgDatabase>> OpenDatasetForReading(const std::string& url);
 
 }  // namespace telemetry::storage::postgresql

@@ -19,6 +19,8 @@ const char* LockClause(sql::RowLock lock) {
       return " FOR NO KEY UPDATE";
     case sql::RowLock::kUpdate:
       return " FOR UPDATE";
+    case sql::RowLock::kUpdateOrSkip:
+      return " FOR UPDATE SKIP LOCKED";
     case sql::RowLock::kNone:
       break;
   }
@@ -60,7 +62,12 @@ PgSql ToPgSql(const sql::StatementText& statement) {
                                        where, LockClause(lock)));
 }
 
-PgSql ToPgSql(const sql::BulkInsert& insert) { return WithPgParameters(sql::SingleInsert(insert, insert.in_run)); }
+// A COPY may set keys that the server generates otherwise, and so may the INSERT.
+PgSql ToPgSql(const sql::BulkInsert& insert) {
+  std::string text = sql::SingleInsert(insert, insert.in_run);
+  text.insert(text.find(" VALUES "), " OVERRIDING SYSTEM VALUE");
+  return WithPgParameters(text);
+}
 
 PgCopy ToPgCopy(const sql::BulkInsert& insert) {
   const int columns = sql::ColumnCount(insert);

@@ -9,6 +9,7 @@
 #include "proto/base/status_macros.h"
 #include "server/storage/postgresql/pg_migrator.h"
 #include "server/storage/sql/transaction.h"
+#include "server/storage/tables/served_time.h"
 
 namespace telemetry::storage::postgresql {
 namespace {
@@ -48,7 +49,9 @@ PgWriter::PgWriter(std::unique_ptr<PgDatabase> database, std::string dataset_id,
       batches_(*database_, tables::BatchWriter::Writers::kMany, &prefetcher_),
       committed_seq_(*database_, "SELECT committed_seq FROM producers WHERE producer_id = ?1 FOR SHARE"),
       remover_(*database_),
-      cache_(*database_) {}
+      cache_(*database_),
+      counts_time_(*database_, PgTask::kCountTime),
+      retention_(*database_) {}
 
 absl::StatusOr<std::vector<OpenOutcome>> PgWriter::OpenProducers(absl::Span<const ProducerOpening> openings) {
   absl::StatusOr<std::vector<OpenOutcome>> outcomes;
@@ -74,12 +77,42 @@ absl::StatusOr<std::vector<BatchOutcome>> PgWriter::CommitBatches(absl::Span<con
 }
 
 absl::StatusOr<absl::Duration> PgWriter::AddServedTime(absl::Duration passed) {
-  RETURN_IF_ERROR(Idle());
-  return served_ += passed;
+  tables::ServedTime served(*database_);
+  absl::StatusOr<absl::Duration> total;
+  RETURN_IF_ERROR(Transact(
+      [&]() -> absl::Status {
+        const bool counted_so_far = counts_time_.is_held();
+        RETURN_IF_ERROR(counts_time_.TryHold().status());
+        if (counted_so_far) {
+          RETURN_IF_ERROR(served.Add(passed));
+        }
+        total = served.Total();
+        return total.status();
+      },
+      // The lock is lost with the connection, so the time is not added again.
+      [] { return false; }));
+  return total;
 }
 
-absl::StatusOr<PruneStep> PgWriter::PruneSome(const PruneRules& /*rules*/) {
-  return absl::UnimplementedError("nothing is removed from a PostgreSQL server");
+absl::StatusOr<PruneStep> PgWriter::PruneSome(const PruneRules& rules) {
+  absl::StatusOr<std::optional<PruneStep>> step;
+  bool is_repeated = false;
+  absl::Status status = Transact(
+      [&] {
+        if (std::exchange(is_repeated, true)) retention_.Forget();
+        step = retention_.Step(rules);
+        return step.status();
+      },
+      // The next try begins a new pass, which finds the attempts that were not removed.
+      [] { return false; });
+  if (!status.ok()) {
+    retention_.Forget();
+    return status;
+  }
+  PruneStep result = (*step).value_or(PruneStep{.is_elsewhere = true});
+  // If the connection was lost, so was the lock.
+  if (result.done) retention_.End().IgnoreError();
+  return result;
 }
 
 absl::StatusOr<v1::DeleteStep> PgWriter::RemoveAttempts(const Removal& removal) {

@@ -10,8 +10,10 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "server/storage/postgresql/pg_advisory_lock.h"
 #include "server/storage/postgresql/pg_database.h"
 #include "server/storage/postgresql/pg_prefetcher.h"
+#include "server/storage/postgresql/pg_retention.h"
 #include "server/storage/postgresql/postgresql_store.h"
 #include "server/storage/sql/statement.h"
 #include "server/storage/store.h"
@@ -31,8 +33,8 @@ class PgWriter : public StoreWriter {
   const std::string& dataset_id() const override { return dataset_id_; }
   absl::StatusOr<std::vector<OpenOutcome>> OpenProducers(absl::Span<const ProducerOpening> openings) override;
   absl::StatusOr<std::vector<BatchOutcome>> CommitBatches(absl::Span<const ProducerBatch> batches) override;
-  // Pruning by age or size is not implemented for PostgreSQL: AddServedTime() returns the time without storing it, and
-  // PruneSome() returns UNIMPLEMENTED.
+  // Adds the time only if this writer already held the lock of PgTask::kCountTime, so that two writers never count the
+  // same time.
   absl::StatusOr<absl::Duration> AddServedTime(absl::Duration passed) override;
   absl::StatusOr<PruneStep> PruneSome(const PruneRules& rules) override;
   absl::StatusOr<v1::DeleteStep> RemoveAttempts(const Removal& removal) override;
@@ -58,7 +60,6 @@ class PgWriter : public StoreWriter {
   std::unique_ptr<PgDatabase> database_;
   const std::string dataset_id_;
   const PgWriterOptions options_;
-  absl::Duration served_;
   std::minstd_rand random_;  // adds jitter to the back-off, so that two conflicting writers do not collide again
   PgPrefetcher prefetcher_;
   tables::BatchWriter batches_;
@@ -66,6 +67,8 @@ class PgWriter : public StoreWriter {
   sql::Statement committed_seq_;
   tables::AttemptRemover remover_;
   tables::CacheTable cache_;
+  PgAdvisoryLock counts_time_;
+  PgRetention retention_;
 };
 
 }  // namespace telemetry::storage::postgresql

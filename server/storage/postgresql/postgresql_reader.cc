@@ -11,8 +11,7 @@
 namespace telemetry::storage::postgresql {
 
 absl::StatusOr<std::unique_ptr<StoreReader>> OpenPostgresqlReader(const std::string& url) {
-  ASSIGN_OR_RETURN(std::unique_ptr<PgDatabase> database, PgDatabase::Open(url));
-  RETURN_IF_ERROR(RequireCurrentPgSchema(*database));
+  ASSIGN_OR_RETURN(std::unique_ptr<PgDatabase> database, OpenDatasetForReading(url));
   return std::make_unique<readers::SqlReader>(std::move(database));
 }
 

@@ -16,10 +16,13 @@ constexpr size_t kRememberedIds = 8192;
 }  // namespace
 
 ConfigReader::ConfigReader(sql::Database& database)
-    : read_(database, "SELECT config_id, arguments, unsplit_text, sender FROM configs WHERE config = ?1"),
+    : read_(database, "SELECT config, config_id, sender, arguments, unsplit_text FROM configs WHERE config = ?1"),
+      read_many_(database, "SELECT config, config_id, sender, arguments, unsplit_text FROM configs WHERE ", "config",
+                 0),
       read_argument_(database, "SELECT text FROM config_arguments WHERE argument = ?1"),
       read_nameless_(database,
-                     "SELECT arguments, unsplit_text FROM configs WHERE config_id = ?1 AND (sender = 0 OR ?2 = 0) "
+                     "SELECT config, config_id, sender, arguments, unsplit_text FROM configs "
+                     "WHERE config_id = ?1 AND (sender = 0 OR ?2 = 0) "
                      "AND (arguments IS NOT NULL OR unsplit_text IS NOT NULL) ORDER BY sender LIMIT 1") {}
 
 void ConfigReader::BeginSender(int64_t sender) {
@@ -27,11 +30,15 @@ void ConfigReader::BeginSender(int64_t sender) {
   seen_->sender = sender;
 }
 
+bool ConfigReader::IsAnnounced(int64_t config) const {
+  const auto key = static_cast<size_t>(config);
+  return key < seen_->announced.size() && seen_->announced[key];
+}
+
 absl::StatusOr<uint64_t> ConfigReader::Id(int64_t config, v1::ExportConfigs* announced) {
   if (seen_->ids.empty()) seen_->ids.resize(kRememberedIds);
   Seen::Entry& entry = seen_->ids[static_cast<size_t>(config) % kRememberedIds];
-  const auto key = static_cast<size_t>(config);
-  const bool is_announced = announced == nullptr || (key < seen_->announced.size() && seen_->announced[key]);
+  const bool is_announced = announced == nullptr || IsAnnounced(config);
   if (entry.config != config || !is_announced) {
     RETURN_IF_ERROR(Load(config, is_announced ? nullptr : announced, &entry));
   }
@@ -39,50 +46,69 @@ absl::StatusOr<uint64_t> ConfigReader::Id(int64_t config, v1::ExportConfigs* ann
 }
 
 absl::StatusOr<v1::Config> ConfigReader::Read(int64_t config) {
-  RETURN_IF_ERROR(Find(config));
+  ASSIGN_OR_RETURN(const Row* const row, Find(config));
   v1::Config entry;
-  RETURN_IF_ERROR(Fill(&entry));
-  read_.Reset();
+  RETURN_IF_ERROR(Fill(*row, &entry));
   return entry;
 }
 
-absl::Status ConfigReader::Load(int64_t config, v1::ExportConfigs* announced, Seen::Entry* entry) {
-  RETURN_IF_ERROR(Find(config));
-  *entry = {.config = config, .id = static_cast<uint64_t>(read_.Int(0))};
-  if (announced != nullptr) {
-    const auto key = static_cast<size_t>(config);
-    if (key >= seen_->announced.size()) seen_->announced.resize(key + key / 2 + 64);
-    seen_->announced[key] = true;
-    RETURN_IF_ERROR(Fill(announced->add_configs()));
+absl::Status ConfigReader::Prefetch(absl::Span<const int64_t> configs, bool announces) {
+  std::vector<int64_t> unknown;
+  for (const int64_t config : configs) {
+    const Seen::Entry* const entry =
+        seen_->ids.empty() ? nullptr : &seen_->ids[static_cast<size_t>(config) % kRememberedIds];
+    if (entry == nullptr || entry->config != config || (announces && !IsAnnounced(config))) unknown.push_back(config);
   }
-  read_.Reset();
-  return absl::OkStatus();
+  rows_.clear();
+  return read_many_.Read({}, unknown, [this](const sql::Statement& row) {
+    rows_[row.Int(0)] = ReadRow(row);
+    return absl::OkStatus();
+  });
 }
 
-absl::Status ConfigReader::Find(int64_t config) {
-  ASSIGN_OR_RETURN(bool found, read_.Bind(config).Step());
+absl::Status ConfigReader::Load(int64_t config, v1::ExportConfigs* announced, Seen::Entry* entry) {
+  ASSIGN_OR_RETURN(const Row* const row, Find(config));
+  *entry = {.config = config, .id = row->id};
+  if (announced == nullptr) return absl::OkStatus();
+  const auto key = static_cast<size_t>(config);
+  if (key >= seen_->announced.size()) seen_->announced.resize(key + key / 2 + 64);
+  seen_->announced[key] = true;
+  return Fill(*row, announced->add_configs());
+}
+
+ConfigReader::Row ConfigReader::ReadRow(const sql::Statement& row) {
+  const auto text = [&row](int column) {
+    return row.IsNull(column) ? std::nullopt : std::optional<std::string>(row.Text(column));
+  };
+  return {.id = static_cast<uint64_t>(row.Int(1)), .sender = row.Int(2), .arguments = text(3), .unsplit = text(4)};
+}
+
+absl::StatusOr<const ConfigReader::Row*> ConfigReader::Find(int64_t config) {
+  if (const auto known = rows_.find(config); known != rows_.end()) return &known->second;
+  ASSIGN_OR_RETURN(const bool found, read_.Bind(config).Step());
   if (!found) return absl::DataLossError(absl::StrCat("config ", config, " is referenced but missing"));
-  return absl::OkStatus();
+  found_ = ReadRow(read_);
+  read_.Reset();
+  return &found_;
 }
 
-absl::Status ConfigReader::Fill(v1::Config* entry) {
-  entry->set_config_id(static_cast<uint64_t>(read_.Int(0)));
-  absl::StatusOr<bool> filled = FillText(read_, 1, 2, entry->mutable_text());
+absl::Status ConfigReader::Fill(const Row& row, v1::Config* entry) {
+  entry->set_config_id(row.id);
+  absl::StatusOr<bool> filled = FillText(row, entry->mutable_text());
   if (!filled.ok() || *filled) return filled.status();
   // A text from a sender without a name replaces a missing one, and any sender's text replaces one that is missing for
   // a config without a sender's name.
-  const absl::StatusOr<bool> found = read_nameless_.Bind(entry->config_id(), read_.Int(3)).Step();
+  const absl::StatusOr<bool> found = read_nameless_.Bind(row.id, row.sender).Step();
   if (!found.ok() || !*found) return found.status();
-  filled = FillText(read_nameless_, 0, 1, entry->mutable_text());
+  filled = FillText(ReadRow(read_nameless_), entry->mutable_text());
   read_nameless_.Reset();
   return filled.status();
 }
 
-absl::StatusOr<bool> ConfigReader::FillText(const sql::Statement& row, int arguments, int unsplit, std::string* text) {
-  const std::string_view whole = row.Text(unsplit);
-  text->assign(whole.data(), whole.size());
-  if (row.IsNull(arguments)) return !row.IsNull(unsplit);
-  RETURN_IF_ERROR(AppendText(row.Text(arguments), text));
+absl::StatusOr<bool> ConfigReader::FillText(const Row& row, std::string* text) {
+  *text = row.unsplit.value_or("");
+  if (!row.arguments.has_value()) return row.unsplit.has_value();
+  RETURN_IF_ERROR(AppendText(*row.arguments, text));
   return true;
 }
 

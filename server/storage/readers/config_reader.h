@@ -2,11 +2,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "server/storage/readers/key_lookup.h"
 #include "server/storage/sql/statement.h"
 #include "telemetry/v1/dataset.pb.h"
 
@@ -32,7 +36,10 @@ class ConfigReader {
   explicit ConfigReader(sql::Database& database);
 
   // Uses and fills `seen` from now on; nullptr: the reader's own. `seen` must outlive its use.
-  void Use(Seen* seen) { seen_ = seen == nullptr ? &own_ : seen; }
+  void Use(Seen* seen) {
+    seen_ = seen == nullptr ? &own_ : seen;
+    rows_.clear();
+  }
 
   // Begins the rows of a sender (0: none). If the sender changes, no config counts as announced.
   void BeginSender(int64_t sender);
@@ -41,19 +48,32 @@ class ConfigReader {
   absl::StatusOr<uint64_t> Id(int64_t config, v1::ExportConfigs* announced);
   // Reads a config without announcing it. Its text is empty if the text has not arrived.
   absl::StatusOr<v1::Config> Read(int64_t config);
+  // Reads the configs that Id() would have to read, with one statement. `configs` are the next ones to be passed to
+  // Id(), at most KeyLookup::kKeysAtOnce. `announces`: `announced` will not be null.
+  absl::Status Prefetch(absl::Span<const int64_t> configs, bool announces);
 
   void Forget() {
     own_ = {};
+    rows_.clear();
     ForgetArguments();
   }
 
  private:
+  // A row of configs.
+  struct Row {
+    uint64_t id = 0;
+    int64_t sender = 0;
+    std::optional<std::string> arguments, unsplit;  // nullopt: NULL
+  };
+
+  static Row ReadRow(const sql::Statement& row);
+  bool IsAnnounced(int64_t config) const;
   absl::Status Load(int64_t config, v1::ExportConfigs* announced, Seen::Entry* entry);
-  // Positions `read_` on the config's row. The caller resets `read_` after reading it.
-  absl::Status Find(int64_t config);
-  absl::Status Fill(v1::Config* entry);
-  // Sets the text from the columns `arguments` and `unsplit_text`. Returns false if both are NULL.
-  absl::StatusOr<bool> FillText(const sql::Statement& row, int arguments, int unsplit, std::string* text);
+  // Returns the config's row, which is valid until the next call.
+  absl::StatusOr<const Row*> Find(int64_t config);
+  absl::Status Fill(const Row& row, v1::Config* entry);
+  // Sets the text from the stored columns. Returns false if both are NULL.
+  absl::StatusOr<bool> FillText(const Row& row, std::string* text);
   // Appends the text that `arguments`, a JSON array of argument keys, encodes.
   absl::Status AppendText(std::string_view arguments, std::string* text);
   absl::StatusOr<const std::string*> Argument(int64_t argument);
@@ -67,7 +87,10 @@ class ConfigReader {
   Seen* seen_ = &own_;
   std::vector<std::string> arguments_;  // by key; empty: not cached
   size_t argument_bytes_ = 0;
+  absl::flat_hash_map<int64_t, Row> rows_;  // by key: those of the last Prefetch()
+  Row found_;
   sql::Statement read_;
+  KeyLookup read_many_;
   sql::Statement read_argument_;
   sql::Statement read_nameless_;
 };

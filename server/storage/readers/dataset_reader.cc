@@ -76,9 +76,9 @@ DatasetReader::DatasetReader(sql::Database& database)
       run_config_keys_(database,
                        "SELECT c.config_id, rc.config FROM run_configs AS rc "
                        "JOIN configs AS c ON c.config = rc.config WHERE rc.run = ?1"),
-      run_config_(database,
-                  "SELECT rc.sample_id, rc.decorator, l.keys_json FROM run_configs AS rc "
-                  "LEFT JOIN key_lists AS l ON l.key_list = rc.key_list WHERE rc.run = ?1 AND rc.config = ?2"),
+      run_configs_(database, "SELECT config, sample_id, decorator, key_list FROM run_configs WHERE run = ?1 AND ",
+                   "config", 1),
+      key_list_(database, "SELECT keys_json FROM key_lists WHERE key_list = ?1"),
       kernel_names_(database, TELEMETRY_VALUES_OF("name", "kernels")),
       hardware_(database, TELEMETRY_VALUES_OF("hardware", "runs")),
       statuses_(database, TELEMETRY_VALUES_OF("name", "statuses")) {}
@@ -231,13 +231,31 @@ absl::StatusOr<std::vector<std::pair<uint64_t, int64_t>>> DatasetReader::RunConf
   return keys;
 }
 
-absl::Status DatasetReader::ReadRunConfig(int64_t run, int64_t config, v1::RunConfig* out) {
-  absl::StatusOr<bool> found = run_config_.Bind(run, config).Step();
-  if (!found.ok() || !*found) return found.status();
-  if (!run_config_.IsNull(0)) out->set_sample_id(std::string(run_config_.Bytes(0)));
-  if (!run_config_.IsNull(1)) out->set_decorator(run_config_.String(1));
-  if (!run_config_.IsNull(2)) out->set_record_keys_json(run_config_.String(2));
-  run_config_.Reset();
+absl::StatusOr<absl::flat_hash_map<int64_t, StoredRunConfig>> DatasetReader::ReadRunConfigs(
+    int64_t run, absl::Span<const int64_t> configs) {
+  absl::flat_hash_map<int64_t, StoredRunConfig> found;
+  RETURN_IF_ERROR(run_configs_.Read({run}, configs, [&found](const sql::Statement& row) {
+    StoredRunConfig& stored = found[row.Int(0)];
+    if (!row.IsNull(1)) stored.sample_id = std::string(row.Bytes(1));
+    if (!row.IsNull(2)) stored.decorator = row.String(2);
+    if (!row.IsNull(3)) stored.key_list = row.Int(3);
+    return absl::OkStatus();
+  }));
+  return found;
+}
+
+absl::Status DatasetReader::Fill(const StoredRunConfig& stored, v1::RunConfig* out) {
+  if (stored.sample_id.has_value()) out->set_sample_id(*stored.sample_id);
+  if (stored.decorator.has_value()) out->set_decorator(*stored.decorator);
+  if (stored.key_list == 0) return absl::OkStatus();
+  if (stored.key_list != last_key_list_) {
+    const absl::StatusOr<bool> found = key_list_.Bind(stored.key_list).Step();
+    if (!found.ok() || !*found) return found.status();
+    last_keys_json_ = key_list_.String(0);
+    last_key_list_ = stored.key_list;
+    key_list_.Reset();
+  }
+  out->set_record_keys_json(last_keys_json_);
   return absl::OkStatus();
 }
 

@@ -6,12 +6,15 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "server/storage/readers/config_reader.h"
 #include "server/storage/readers/detail_reader.h"
 #include "server/storage/readers/event_reader.h"
 #include "server/storage/readers/ir_graph_reader.h"
+#include "server/storage/readers/key_lookup.h"
 #include "server/storage/readers/measurement_reader.h"
 #include "server/storage/sql/attempt_key.h"
 #include "server/storage/sql/statement.h"
@@ -45,6 +48,12 @@ struct StoredAttempt {
   std::optional<BestRow> best;  // the row of best_perf_ms
 };
 
+// A row of run_configs; nullopt: NULL.
+struct StoredRunConfig {
+  std::optional<std::string> sample_id, decorator;
+  int64_t key_list = 0;  // 0: NULL
+};
+
 // Reads runs and attempts, and owns the readers of the rows that belong to them. Part of a reader: used by one thread,
 // inside the caller's transaction.
 class DatasetReader {
@@ -74,7 +83,10 @@ class DatasetReader {
 
   // Returns the ids and keys of a run's run_configs, ordered by config_id.
   absl::StatusOr<std::vector<std::pair<uint64_t, int64_t>>> RunConfigKeys(int64_t run);
-  absl::Status ReadRunConfig(int64_t run, int64_t config, v1::RunConfig* out);
+  // Reads the run configs of these configs, at most KeyLookup::kKeysAtOnce; by the config's key.
+  absl::StatusOr<absl::flat_hash_map<int64_t, StoredRunConfig>> ReadRunConfigs(int64_t run,
+                                                                               absl::Span<const int64_t> configs);
+  absl::Status Fill(const StoredRunConfig& stored, v1::RunConfig* out);
 
   // Returns the values that exist in the dataset for the fields of a filter.
   absl::StatusOr<v1::FilterValues> ReadFilterValues();
@@ -83,6 +95,7 @@ class DatasetReader {
   void Forget() {
     configs_.Forget();
     measurements_.Forget();
+    last_key_list_ = 0;
   }
 
   ConfigReader& configs() { return configs_; }
@@ -108,7 +121,11 @@ class DatasetReader {
   sql::Statement attempts_of_;
   sql::Statement attempt_;
   sql::Statement run_config_keys_;
-  sql::Statement run_config_;
+  KeyLookup run_configs_;
+  sql::Statement key_list_;
+  // The key list that was read last; 0: none. Most configs of a run have the same one.
+  int64_t last_key_list_ = 0;
+  std::string last_keys_json_;
   sql::Statement kernel_names_;
   sql::Statement hardware_;
   sql::Statement statuses_;

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
+#include "server/storage/readers/key_lookup.h"
 #include "server/storage/sql/transaction.h"
 
 namespace telemetry::storage::readers {
@@ -242,22 +243,34 @@ absl::StatusOr<size_t> Exporter::ReadRunConfigs(const StoredRun& run,
                                                 v1::ExportRunConfigs* page) {
   ASSIGN_OR_RETURN(const sql::Transaction transaction, sql::Transaction::BeginRead(*database_));
   const size_t end = std::min(begin + kRunConfigsPerPage, keys.size());
-  v1::ExportConfigs* announced = configs_.mutable_configs();
   size_t bytes = 0;
   size_t i = begin;
-  for (; i < end && bytes < kPageBytes; ++i) {
-    const auto& [config_id, key] = keys[i];
-    v1::RunConfig* config = page->add_run_configs();
-    config->set_run_id(run.run.run_id());
-    config->set_config_id(config_id);
-    const int announced_before = announced->configs_size();
-    absl::Status status = reader_->ReadRunConfig(run.described_by, key, config);
-    if (status.ok()) status = reader_->configs().Id(key, announced).status();
-    if (!status.ok()) return status;
-    bytes += config->ByteSizeLong();
-    if (announced->configs_size() > announced_before) bytes += announced->configs().rbegin()->ByteSizeLong();
+  while (i < end && bytes < kPageBytes) {
+    std::vector<int64_t> some;
+    for (size_t next = i; next < std::min(i + KeyLookup::kKeysAtOnce, end); ++next) some.push_back(keys[next].second);
+    ASSIGN_OR_RETURN(const auto stored, reader_->ReadRunConfigs(run.described_by, some));
+    RETURN_IF_ERROR(reader_->configs().Prefetch(some, /*announces=*/true));
+    for (const size_t some_end = i + some.size(); i < some_end && bytes < kPageBytes; ++i) {
+      const auto& [config_id, key] = keys[i];
+      v1::RunConfig* config = page->add_run_configs();
+      config->set_run_id(run.run.run_id());
+      config->set_config_id(config_id);
+      if (const auto row = stored.find(key); row != stored.end()) {
+        RETURN_IF_ERROR(reader_->Fill(row->second, config));
+      }
+      bytes += config->ByteSizeLong();
+      ASSIGN_OR_RETURN(const size_t announced, Announce(key));
+      bytes += announced;
+    }
   }
   return i;
+}
+
+absl::StatusOr<size_t> Exporter::Announce(int64_t config) {
+  v1::ExportConfigs* const announced = configs_.mutable_configs();
+  const int before = announced->configs_size();
+  RETURN_IF_ERROR(reader_->configs().Id(config, announced).status());
+  return announced->configs_size() > before ? announced->configs().rbegin()->ByteSizeLong() : 0;
 }
 
 absl::Status Exporter::ReadAttempt(const StoredAttempt& attempt, v1::AttemptSummary* summary) {

@@ -73,6 +73,8 @@ class Exporter {
   // Returns the index where the next page begins.
   absl::StatusOr<size_t> ReadRunConfigs(const StoredRun& run, const std::vector<std::pair<uint64_t, int64_t>>& keys,
                                         size_t begin, v1::ExportRunConfigs* page);
+  // Adds a config to the announced ones, unless it was announced before. Returns the bytes added.
+  absl::StatusOr<size_t> Announce(int64_t config);
   absl::Status ReadAttempt(const StoredAttempt& attempt, v1::AttemptSummary* summary);
   absl::StatusOr<RowParts> FindParts(const StoredAttempt& attempt);
   // Reads one page of rows into rows_, and their configs that were not announced yet into configs_. Returns false if

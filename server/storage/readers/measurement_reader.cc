@@ -1,5 +1,7 @@
 #include "server/storage/readers/measurement_reader.h"
 
+#include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
@@ -50,22 +52,55 @@ absl::StatusOr<bool> MeasurementReader::ReadPage(const sql::AttemptKey& key, uin
   read_page_.Bind(sql::InRun{key.run}, key.attempt, after_seq, status_key, end.rows + 1);
   size_t bytes = 0;
   while (true) {
-    absl::StatusOr<bool> found = read_page_.Step();
-    if (!found.ok() || !*found) return found;
-    if (rows->size() == end.rows || bytes >= end.bytes) break;
-    const int announced_before = announced == nullptr ? 0 : announced->configs_size();
-    v1::Measurement* row = rows->Add();
-    RETURN_IF_ERROR(Fill(row, announced));
-    bytes += row->ByteSizeLong();
-    if (announced != nullptr && announced->configs_size() > announced_before) {
-      bytes += announced->configs().rbegin()->ByteSizeLong();
-    }
+    const int64_t before = rows->size();
+    const int64_t most = std::min<int64_t>(end.rows - before, KeyLookup::kKeysAtOnce);
+    ASSIGN_OR_RETURN(const std::vector<int64_t> configs, ReadRows(most, rows));
+    RETURN_IF_ERROR(SetConfigs(configs, end.bytes, rows, announced, &bytes));
+    const bool is_cut = rows->size() < before + std::ssize(configs);
+    if (!is_cut && std::ssize(configs) < most) return false;
+    if (is_cut) break;
+    if (rows->size() < end.rows && bytes < end.bytes) continue;
+    ASSIGN_OR_RETURN(const bool more, read_page_.Step());
+    if (!more) return false;
+    break;
   }
   read_page_.Reset();
   return true;
 }
 
-absl::Status MeasurementReader::Fill(v1::Measurement* row, v1::ExportConfigs* announced) {
+absl::StatusOr<std::vector<int64_t>> MeasurementReader::ReadRows(int64_t most, Rows* rows) {
+  std::vector<int64_t> configs;
+  while (std::ssize(configs) < most) {
+    ASSIGN_OR_RETURN(const bool found, read_page_.Step());
+    if (!found) break;
+    configs.push_back(read_page_.Int(6));
+    RETURN_IF_ERROR(Fill(rows->Add()));
+  }
+  return configs;
+}
+
+absl::Status MeasurementReader::SetConfigs(absl::Span<const int64_t> configs, size_t most_bytes, Rows* rows,
+                                           v1::ExportConfigs* announced, size_t* bytes) {
+  RETURN_IF_ERROR(configs_.Prefetch(configs, announced != nullptr));
+  int at = rows->size() - static_cast<int>(configs.size());
+  for (const int64_t config : configs) {
+    if (*bytes >= most_bytes) {
+      rows->DeleteSubrange(at, rows->size() - at);
+      break;
+    }
+    v1::Measurement& row = (*rows)[at++];
+    const int announced_before = announced == nullptr ? 0 : announced->configs_size();
+    ASSIGN_OR_RETURN(const uint64_t id, configs_.Id(config, announced));
+    row.set_config_id(id);
+    *bytes += row.ByteSizeLong();
+    if (announced != nullptr && announced->configs_size() > announced_before) {
+      *bytes += announced->configs().rbegin()->ByteSizeLong();
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MeasurementReader::Fill(v1::Measurement* row) {
   row->set_seq(static_cast<uint64_t>(read_page_.Int(0)));
   row->set_timestamp_s(read_page_.Double(1));
   row->set_generation(read_page_.Int(2));
@@ -73,8 +108,6 @@ absl::Status MeasurementReader::Fill(v1::Measurement* row, v1::ExportConfigs* an
   row->set_status(*status);
   if (!read_page_.IsNull(4)) row->set_perf_ms(read_page_.Double(4));
   if (!read_page_.IsNull(5)) row->set_compile_time_s(read_page_.Double(5));
-  ASSIGN_OR_RETURN(uint64_t config, configs_.Id(read_page_.Int(6), announced));
-  row->set_config_id(config);
   if (!read_page_.IsNull(7)) sql::FailureFromJson(read_page_.Text(7), row->mutable_failure());
   return absl::OkStatus();
 }

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "server/storage/readers/config_reader.h"
 #include "server/storage/sql/attempt_key.h"
 #include "server/storage/sql/statement.h"
@@ -76,7 +77,15 @@ class MeasurementReader {
   }
 
  private:
-  absl::Status Fill(v1::Measurement* row, v1::ExportConfigs* announced);
+  using Rows = google::protobuf::RepeatedPtrField<v1::Measurement>;
+
+  // Reads rows without their config_ids, at most `most`. Returns the keys of their configs.
+  absl::StatusOr<std::vector<int64_t>> ReadRows(int64_t most, Rows* rows);
+  absl::Status Fill(v1::Measurement* row);
+  // Sets the config_ids of the last rows, and adds the sizes of these rows to `bytes`. Drops the rows behind the one
+  // that reaches `most_bytes`.
+  absl::Status SetConfigs(absl::Span<const int64_t> configs, size_t most_bytes, Rows* rows,
+                          v1::ExportConfigs* announced, size_t* bytes);
   // Returns the ranks of an attempt's final and screening rows, ordered by seq. All other rows have the rank kSearch.
   absl::StatusOr<std::vector<std::pair<uint64_t, RowRank>>> ReadRanks(const sql::AttemptKey& key);
   absl::StatusOr<int64_t> StatusKey(const std::string& name);

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "server/storage/sql/database.h"
 #include "server/storage/sql/prepared_statement.h"
 #include "server/storage/sql/statement_text.h"
@@ -36,6 +37,13 @@ class Statement {
     Reset();
     int index = 0;
     (BindNext(index, values), ...);
+    return *this;
+  }
+
+  // Resets the statement and binds the parameters from ?`first` on, as many as there are values.
+  Statement& BindAll(int first, absl::Span<const int64_t> values) {
+    Reset();
+    for (const int64_t value : values) BindAt(first++, value);
     return *this;
   }
 

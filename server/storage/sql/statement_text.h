@@ -6,7 +6,8 @@ namespace telemetry::storage::sql {
 
 // The lock that a SELECT takes on its rows, until the end of the transaction. Not needed by a database that admits only
 // one writer.
-enum class RowLock { kNone, kKeyShare, kNoKeyUpdate, kUpdate };
+// kUpdateOrSkip: leaves out rows that another transaction has locked, and does not wait for them.
+enum class RowLock { kNone, kKeyShare, kNoKeyUpdate, kUpdate, kUpdateOrSkip };
 
 // A statement, which each kind of database renders in its own SQL. The texts must be understood by all of them.
 // Parameters are ?1, ?2, ...

@@ -6,7 +6,6 @@
 #include "proto/base/status_macros.h"
 #include "server/storage/sql/transaction.h"
 #include "server/storage/sqlite/dataset_file.h"
-#include "server/storage/tables/attempt_remover.h"
 #include "server/storage/tables/served_time.h"
 
 namespace telemetry::storage::sqlite {
@@ -25,6 +24,8 @@ SqliteWriter::SqliteWriter(LockFile lock, SqliteDatabase database, AckedTally ac
       clock_(options.clock),
       batches_(database_, tables::BatchWriter::Writers::kThisOne),
       cache_(database_),
+      space_(database_),
+      remover_(database_),
       checkpointer_(database_, options.checkpoint_pages, options.reader_patience) {}
 
 absl::Status SqliteWriter::Fail(absl::Status status) {
@@ -95,7 +96,7 @@ absl::StatusOr<PruneStep> SqliteWriter::PruneSome(const PruneRules& rules) {
 absl::StatusOr<PruneStep> SqliteWriter::TryPrune(const PruneRules& rules) {
   if (!pruner_) {
     ASSIGN_OR_RETURN(const tables::PruneReach reach, tables::ComputeReach(database_, rules));
-    pruner_.emplace(database_, rules, reach);
+    pruner_.emplace(database_, space_, remover_, rules, reach);
   }
   ASSIGN_OR_RETURN(PruneStep step, pruner_->RemoveSome());
   if (step.done) pruner_.reset();
@@ -123,7 +124,7 @@ absl::StatusOr<v1::DeleteStep> SqliteWriter::RemoveAttempts(const Removal& remov
 
 absl::StatusOr<v1::DeleteStep> SqliteWriter::TryRemove(const Removal& removal) {
   ASSIGN_OR_RETURN(sql::Transaction transaction, sql::Transaction::BeginWrite(database_));
-  ASSIGN_OR_RETURN(v1::DeleteStep step, tables::AttemptRemover(database_).Remove(removal));
+  ASSIGN_OR_RETURN(v1::DeleteStep step, remover_.Remove(removal));
   absl::Status status = transaction.Commit();
   if (status.ok()) status = AfterRemoval();
   if (!status.ok()) return status;

@@ -9,8 +9,10 @@
 #include "server/storage/sqlite/checkpointer.h"
 #include "server/storage/sqlite/lock_file.h"
 #include "server/storage/sqlite/sqlite_database.h"
+#include "server/storage/sqlite/sqlite_space.h"
 #include "server/storage/sqlite/sqlite_store.h"
 #include "server/storage/store.h"
+#include "server/storage/tables/attempt_remover.h"
 #include "server/storage/tables/batch_writer.h"
 #include "server/storage/tables/cache_table.h"
 #include "server/storage/tables/pruner.h"
@@ -56,6 +58,8 @@ class SqliteWriter : public StoreWriter {
   absl::Status failed_;
   tables::BatchWriter batches_;
   tables::CacheTable cache_;
+  SqliteSpace space_;
+  tables::AttemptRemover remover_;
   std::optional<tables::Pruner> pruner_;  // the pass in progress
   Checkpointer checkpointer_;
 };

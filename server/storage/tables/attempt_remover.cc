@@ -20,13 +20,16 @@ constexpr sql::StatementText RowsOfGraphs(const char* text) {
 
 }  // namespace
 
-AttemptRemover::AttemptRemover(sql::Database& database)
+AttemptRemover::AttemptRemover(sql::Database& database, Rows rows)
     : run_of_(database,
               "SELECT r.run_id, r.sender, r.run FROM attempts AS a JOIN runs AS r ON r.run = a.run "
               "WHERE a.attempt = ?1"),
       runs_(database, "SELECT run_id, sender, run FROM runs WHERE run_id = ?1 ORDER BY sender"),
       lock_run_(database, {.text = "SELECT run FROM runs WHERE run = ?1", .lock = sql::RowLock::kUpdate}),
       lock_attempt_(database, {.text = "SELECT run FROM attempts WHERE attempt = ?1", .lock = sql::RowLock::kUpdate}),
+      try_lock_run_(database, {.text = "SELECT run FROM runs WHERE run = ?1", .lock = sql::RowLock::kUpdateOrSkip}),
+      try_lock_attempt_(database,
+                        {.text = "SELECT run FROM attempts WHERE attempt = ?1", .lock = sql::RowLock::kUpdateOrSkip}),
       remove_rows_(database, RowsOfAttempt("DELETE FROM measurements")),
       remove_beside_rows_{{{database, RowsOfAttempt("DELETE FROM measurement_details")},
                            {database, RowsOfAttempt("DELETE FROM source_hashes")},
@@ -44,7 +47,11 @@ AttemptRemover::AttemptRemover(sql::Database& database)
                    {database, "DELETE FROM runs WHERE run = ?1"}}},
       remove_kernel_(database,
                      "DELETE FROM kernels WHERE kernel = ?1 AND "
-                     "NOT EXISTS (SELECT 1 FROM runs WHERE runs.kernel = kernels.kernel)") {}
+                     "NOT EXISTS (SELECT 1 FROM runs WHERE runs.kernel = kernels.kernel)") {
+  if (rows == Rows::kLater) {
+    note_attempt_.emplace(database, "INSERT INTO removed_attempts (attempt, run) VALUES (?1, ?2)");
+  }
+}
 
 absl::StatusOr<v1::DeleteStep> AttemptRemover::Remove(const Removal& removal) {
   ASSIGN_OR_RETURN(const std::vector<int64_t> runs, LockRuns(removal));
@@ -87,9 +94,21 @@ absl::StatusOr<std::vector<int64_t>> AttemptRemover::LockRuns(const Removal& rem
   return locked;
 }
 
+absl::StatusOr<bool> AttemptRemover::TryLock(int64_t run, int64_t attempt) {
+  ASSIGN_OR_RETURN(const std::optional<int64_t> locked_run, try_lock_run_.Bind(run).QueryInt());
+  if (!locked_run.has_value()) return false;
+  ASSIGN_OR_RETURN(const std::optional<int64_t> locked_attempt, try_lock_attempt_.Bind(attempt).QueryInt());
+  return locked_attempt.has_value();
+}
+
 absl::StatusOr<std::optional<int64_t>> AttemptRemover::Remove(int64_t attempt) {
   absl::StatusOr<std::optional<int64_t>> run = lock_attempt_.Bind(attempt).QueryInt();
   if (!run.ok() || !run->has_value()) return run;
+  if (note_attempt_.has_value()) {
+    RETURN_IF_ERROR(note_attempt_->Bind(attempt, **run).Run());
+    RETURN_IF_ERROR(remove_attempt_.Bind(attempt).Run());
+    return 0;
+  }
   for (sql::Statement& remove : remove_beside_rows_) {
     RETURN_IF_ERROR(remove.Bind(sql::InRun{**run}, attempt).Run());
   }

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
+#include "proto/record/ids.h"
 #include "server/storage/sql/transaction.h"
 
 namespace telemetry::storage::tables {
@@ -16,18 +17,17 @@ namespace {
 constexpr int64_t kKeysAtOnce = 1000;
 
 // Selects attempts in the order of arrival. ?1, ?2: first and last key; ?3: unfinished attempts only up to this key;
-// ?4: also a run's newest attempt; ?5: limit. The stand-in of an unknown run has no other attempt and is no reason to
-// keep it.
+// ?4: 1: also a run's newest attempt; ?5: limit. The stand-in of an unknown run has no other attempt and is no reason
+// to keep it.
 constexpr char kCandidates[] = R"sql(
-SELECT a.attempt, lower(hex(a.attempt_id)), r.run_id, coalesce(k.name, ''), a.first_received_unix_us,
-       (SELECT count(*) FROM measurements AS m WHERE m.attempt = a.attempt), a.run,
-       (SELECT count(*) FROM attempt_events AS e WHERE e.attempt = a.attempt), a.is_run_unknown
+SELECT a.attempt, a.attempt_id, r.run_id, coalesce(k.name, ''), a.first_received_unix_us, a.run, a.is_run_unknown
 FROM attempts AS a
 JOIN runs AS r ON r.run = a.run
 LEFT JOIN kernels AS k ON k.kernel = r.kernel
 WHERE a.attempt BETWEEN ?1 AND ?2
   AND (a.state NOT IN ('open', 'unspecified') OR a.attempt <= ?3)
-  AND (?4 OR a.is_run_unknown = 1 OR EXISTS (SELECT 1 FROM attempts AS newer WHERE newer.run = a.run AND newer.attempt > a.attempt))
+  AND (?4 = 1 OR a.is_run_unknown = 1
+       OR EXISTS (SELECT 1 FROM attempts AS newer WHERE newer.run = a.run AND newer.attempt > a.attempt))
 ORDER BY a.attempt LIMIT ?5)sql";
 
 // Returns the approximate number of bytes that a reject occupies in the file. A large reject has its own pages.
@@ -43,19 +43,28 @@ SELECT r.reject, coalesce(p.sender, 0), length(r.raw) + length(r.message) + leng
 FROM rejects AS r LEFT JOIN producers AS p ON p.producer_id = r.producer_id
 WHERE r.reject < ?1 ORDER BY r.reject DESC LIMIT ?2)sql";
 
+// Returns the bytes that the entries of the cache occupy, approximately.
+absl::StatusOr<int64_t> CachedBytes(sql::Database& database) {
+  return database.QueryInt("SELECT CAST(coalesce(sum(size_bytes), 0) AS bigint) FROM cache_senders");
+}
+
 std::string TimeText(int64_t unix_us) {
   return absl::FormatTime("%Y-%m-%d %H:%M:%SZ", absl::FromUnixMicros(unix_us), absl::UTCTimeZone());
 }
 
+// Returns the statement that counts the rows of attempt ?1, at most ?2.
+constexpr sql::StatementText CountSome(const char* text) {
+  return {.text = text, .key = sql::kInRun, .where = "attempt = ?1 LIMIT ?2) AS counted"};
+}
+
 PrunedAttempt ReadCandidate(const sql::Statement& row) {
   return {.attempt = row.Int(0),
-          .run = row.Int(6),
-          .attempt_id = row.String(1),
+          .run = row.Int(5),
+          .attempt_id = record::HexEncode(row.Bytes(1)),
           .run_id = row.String(2),
           .kernel_name = row.String(3),
           .first_received_unix_us = row.Int(4),
-          .rows = row.Int(5),
-          .is_run_unknown = row.Int(8) != 0};
+          .is_run_unknown = row.Int(6) != 0};
 }
 
 // Refuses an age that covers the complete dataset: that is more often caused by a wrong clock than by an old dataset.
@@ -82,15 +91,15 @@ absl::StatusOr<int64_t> KeyBefore(sql::Database& database, const char* sql, absl
 
 absl::StatusOr<int64_t> AttemptBefore(sql::Database& database, absl::Time time) {
   return KeyBefore(database,
-                   "SELECT ifnull((SELECT min(attempt) - 1 FROM attempts WHERE first_received_unix_us >= ?1), "
-                   "(SELECT ifnull(max(attempt), 0) FROM attempts))",
+                   "SELECT coalesce((SELECT min(attempt) - 1 FROM attempts WHERE first_received_unix_us >= ?1), "
+                   "(SELECT coalesce(max(attempt), 0) FROM attempts))",
                    time);
 }
 
 absl::StatusOr<int64_t> RejectBefore(sql::Database& database, absl::Time time) {
   return KeyBefore(database,
-                   "SELECT ifnull((SELECT min(reject) - 1 FROM rejects WHERE received_unix_us >= ?1), "
-                   "(SELECT ifnull(max(reject), 0) FROM rejects))",
+                   "SELECT coalesce((SELECT min(reject) - 1 FROM rejects WHERE received_unix_us >= ?1), "
+                   "(SELECT coalesce(max(reject), 0) FROM rejects))",
                    time);
 }
 
@@ -115,25 +124,24 @@ absl::StatusOr<PruneReach> ReachByClock(sql::Database& database, const PruneRule
   return reach;
 }
 
-absl::StatusOr<int64_t> UsedBytes(sql::Database& database) {
-  return database.QueryInt(
-      "SELECT (p.page_count - f.freelist_count) * s.page_size "
-      "FROM pragma_page_count AS p, pragma_freelist_count AS f, pragma_page_size AS s");
-}
-
-absl::StatusOr<int64_t> CachedBytes(sql::Database& database) {
-  return database.QueryInt("SELECT coalesce(sum(size_bytes), 0) FROM cache_senders");
-}
-
-Pruner::Pruner(sql::Database& database, const PruneRules& rules, const PruneReach& reach)
-    : database_(database), rules_(rules), reach_(reach), candidates_(database, kCandidates), remover_(database) {}
+Pruner::Pruner(sql::Database& database, DatasetSpace& space, AttemptRemover& remover, const PruneRules& rules,
+               const PruneReach& reach, const PruneStepLimits& limits)
+    : database_(database),
+      space_(space),
+      remover_(remover),
+      rules_(rules),
+      reach_(reach),
+      limits_(limits),
+      candidates_(database, kCandidates),
+      count_measurements_(database, CountSome("SELECT count(*) FROM (SELECT 1 FROM measurements")),
+      count_events_(database, CountSome("SELECT count(*) FROM (SELECT 1 FROM attempt_events")) {}
 
 sql::Statement& Pruner::Candidates(int64_t first, int64_t last, int64_t most) {
   return candidates_.Bind(first, last, reach_.given_up, rules_.also_only_attempts, most);
 }
 
 absl::StatusOr<std::vector<PrunedAttempt>> Pruner::Plan() {
-  ASSIGN_OR_RETURN(const int64_t used, UsedBytes(database_));
+  ASSIGN_OR_RETURN(const int64_t used, space_.UsedBytes());
   bool counted = false;
   while (!counted) {
     std::vector<int64_t> rejects;
@@ -141,18 +149,14 @@ absl::StatusOr<std::vector<PrunedAttempt>> Pruner::Plan() {
     counted = none_left;
   }
   ASSIGN_OR_RETURN(const int64_t cached, CachedBytes(database_));
-  int64_t of_attempts = used - cached;
-  for (const auto& [sender, bytes] : reject_bytes_by_sender_) of_attempts -= bytes;
+  int64_t rejected = 0;
+  for (const auto& [sender, bytes] : reject_bytes_by_sender_) rejected += bytes;
+  const int64_t of_attempts = used - space_.UncountedBytes(cached + rejected);
   double too_many = static_cast<double>(of_attempts) - static_cast<double>(rules_.keep_bytes);
   double row_bytes = 0;
   if (too_many > 0) {
-    ASSIGN_OR_RETURN(const int64_t rows, database_.QueryInt("SELECT count(*) FROM measurements"));
-    // Each table and each index has a page of its own, however few rows there are.
-    ASSIGN_OR_RETURN(const int64_t empty,
-                     database_.QueryInt("SELECT count(*) * (SELECT page_size FROM pragma_page_size) FROM sqlite_schema "
-                                        "WHERE rootpage > 0"));
-    row_bytes = static_cast<double>(std::max<int64_t>(of_attempts - empty, 0)) /
-                static_cast<double>(std::max<int64_t>(rows, 1));
+    ASSIGN_OR_RETURN(const double of_a_row, space_.RowBytes(of_attempts));
+    row_bytes = of_a_row;
   }
   std::vector<PrunedAttempt> found;
   sql::Statement& candidates = Candidates(0, too_many > 0 ? INT64_MAX : reach_.old.attempt, INT64_MAX);
@@ -161,6 +165,7 @@ absl::StatusOr<std::vector<PrunedAttempt>> Pruner::Plan() {
     if (!row) return found;
     PrunedAttempt attempt = ReadCandidate(candidates);
     if (attempt.attempt > reach_.old.attempt && too_many <= 0) break;
+    RETURN_IF_ERROR(CountRows(attempt));
     too_many -= row_bytes * static_cast<double>(attempt.rows);
     found.push_back(std::move(attempt));
   }
@@ -170,7 +175,13 @@ absl::StatusOr<std::vector<PrunedAttempt>> Pruner::Plan() {
 
 absl::StatusOr<PruneStep> Pruner::RemoveSome() {
   ASSIGN_OR_RETURN(sql::Transaction transaction, sql::Transaction::BeginWrite(database_));
-  ASSIGN_OR_RETURN(const int64_t before, UsedBytes(database_));
+  ASSIGN_OR_RETURN(PruneStep step, RemoveSomeInTransaction());
+  RETURN_IF_ERROR(transaction.Commit());
+  return step;
+}
+
+absl::StatusOr<PruneStep> Pruner::RemoveSomeInTransaction() {
+  ASSIGN_OR_RETURN(const int64_t before, space_.UsedBytes());
   PruneStep step;
   if (!rejects_done_) {
     ASSIGN_OR_RETURN(const bool no_rejects, RemoveRejects(step));
@@ -180,55 +191,85 @@ absl::StatusOr<PruneStep> Pruner::RemoveSome() {
     RETURN_IF_ERROR(CountNewRejects());
     ASSIGN_OR_RETURN(const int64_t cached, CachedBytes(database_));
     cache_bytes_ = cached;
-    ASSIGN_OR_RETURN(const bool no_attempts, RemoveAttempts(before, step));
+    ASSIGN_OR_RETURN(const bool no_attempts, RemoveAttempts(step));
     step.done = no_attempts;
   }
-  ASSIGN_OR_RETURN(const int64_t after, UsedBytes(database_));
+  ASSIGN_OR_RETURN(const int64_t after, space_.UsedBytes());
   step.bytes = std::max<int64_t>(before - after, 0);
   step.used_bytes = after;
-  step.reject_bytes = reject_bytes_;
-  step.cache_bytes = cache_bytes_;
-  RETURN_IF_ERROR(transaction.Commit());
+  step.counted_bytes = CountedBytes(after);
   return step;
 }
 
-absl::StatusOr<bool> Pruner::RemoveAttempts(int64_t used_bytes, PruneStep& step) {
-  const auto may_go = [this](int64_t attempt, int64_t used) {
-    return attempt <= reach_.old.attempt || IsTooMuch(used);
-  };
+absl::StatusOr<bool> Pruner::MayGo(int64_t attempt) {
+  if (attempt <= reach_.old.attempt) return true;
+  if (rules_.keep_bytes == INT64_MAX) return false;
+  ASSIGN_OR_RETURN(const int64_t used, space_.UsedBytes());
+  return CountedBytes(used) > rules_.keep_bytes;
+}
+
+absl::StatusOr<bool> Pruner::RemoveAttempts(PruneStep& step) {
   sql::Statement next(database_, "SELECT min(attempt) FROM attempts WHERE attempt > ?1");
   if (const absl::StatusOr<bool> row = next.Bind(looked_at_).Step(); !row.ok()) return row.status();
-  if (next.IsNull(0) || !may_go(next.Int(0), used_bytes)) return true;
+  if (next.IsNull(0)) return true;
   const int64_t first = next.Int(0);
-  const int64_t last = first + kKeysAtOnce - 1;
   next.Reset();
-
-  std::vector<PrunedAttempt> found;
-  sql::Statement& candidates = Candidates(first, last, AttemptRemover::kAttemptsAtOnce);
-  int64_t rows = 0;
-  while (rows < AttemptRemover::kRowsAtOnce) {
-    ASSIGN_OR_RETURN(const bool row, candidates.Step());
-    if (!row) break;
-    rows += candidates.Int(5) + candidates.Int(7);
-    found.push_back(ReadCandidate(candidates));
-  }
-  candidates.Reset();
-  const bool all = rows < AttemptRemover::kRowsAtOnce && std::ssize(found) < AttemptRemover::kAttemptsAtOnce;
-  looked_at_ = all ? last : found.back().attempt;
+  ASSIGN_OR_RETURN(const bool may_first_go, MayGo(first));
+  if (!may_first_go) return true;
+  ASSIGN_OR_RETURN(std::vector<PrunedAttempt> found, NextAttempts(first));
   for (PrunedAttempt& attempt : found) {
-    if (!may_go(attempt.attempt, used_bytes)) return true;
-    RETURN_IF_ERROR(Remove(attempt));
+    ASSIGN_OR_RETURN(const bool may_go, MayGo(attempt.attempt));
+    if (!may_go) return true;
+    ASSIGN_OR_RETURN(const bool removed, Remove(attempt));
+    if (!removed) continue;
+    step.rows += attempt.rows;
     step.attempts.push_back(std::move(attempt));
-    ASSIGN_OR_RETURN(const int64_t used, UsedBytes(database_));
-    used_bytes = used;
   }
   return false;
 }
 
-absl::Status Pruner::Remove(const PrunedAttempt& attempt) {
-  absl::Status status = remover_.Remove(attempt.attempt).status();
-  if (!status.ok() || !(rules_.also_only_attempts || attempt.is_run_unknown)) return status;
-  return remover_.RemoveIfEmpty(attempt.run).status();
+absl::StatusOr<std::vector<PrunedAttempt>> Pruner::NextAttempts(int64_t first) {
+  const int64_t last = first + kKeysAtOnce - 1;
+  std::vector<PrunedAttempt> found;
+  sql::Statement& candidates = Candidates(first, last, limits_.attempts);
+  int64_t rows = 0;
+  while (rows < limits_.rows) {
+    ASSIGN_OR_RETURN(const bool row, candidates.Step());
+    if (!row) break;
+    found.push_back(ReadCandidate(candidates));
+    RETURN_IF_ERROR(CountRows(found.back()));
+    rows += found.back().rows + found.back().events;
+  }
+  candidates.Reset();
+  const bool all = rows < limits_.rows && std::ssize(found) < limits_.attempts;
+  looked_at_ = all ? last : found.back().attempt;
+  return found;
+}
+
+absl::Status Pruner::CountRows(PrunedAttempt& attempt) {
+  const sql::InRun run{attempt.run};
+  ASSIGN_OR_RETURN(const std::optional<int64_t> rows,
+                   count_measurements_.Bind(run, attempt.attempt, limits_.rows_counted).QueryInt());
+  ASSIGN_OR_RETURN(const std::optional<int64_t> events,
+                   count_events_.Bind(run, attempt.attempt, limits_.rows_counted).QueryInt());
+  attempt.rows = rows.value_or(0);
+  attempt.events = events.value_or(0);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> Pruner::Remove(const PrunedAttempt& attempt) {
+  ASSIGN_OR_RETURN(const bool is_locked, remover_.TryLock(attempt.run, attempt.attempt));
+  if (!is_locked) return false;
+  // Before the run was locked, another writer may have continued the attempt or deleted the run's newer attempts.
+  ASSIGN_OR_RETURN(const bool is_still_one, Candidates(attempt.attempt, attempt.attempt, 1).Step());
+  candidates_.Reset();
+  if (!is_still_one) return false;
+  ASSIGN_OR_RETURN(const std::optional<int64_t> removed, remover_.Remove(attempt.attempt));
+  if (!removed.has_value()) return false;
+  if (rules_.also_only_attempts || attempt.is_run_unknown) {
+    RETURN_IF_ERROR(remover_.RemoveIfEmpty(attempt.run).status());
+  }
+  return true;
 }
 
 absl::StatusOr<bool> Pruner::RemoveRejects(PruneStep& step) {
@@ -244,10 +285,10 @@ absl::StatusOr<bool> Pruner::RemoveRejects(PruneStep& step) {
 
 absl::StatusOr<bool> Pruner::NextRejects(std::vector<int64_t>& found) {
   sql::Statement next(database_, kRejects);
-  next.Bind(rejects_below_, kRejectsLookedAt);
+  next.Bind(rejects_below_, limits_.rejects_looked_at);
   int64_t found_bytes = 0;
-  for (int64_t looked_at = 0; looked_at < kRejectsLookedAt; ++looked_at) {
-    if (std::ssize(found) >= kRejectsAtOnce || found_bytes >= kRejectBytesAtOnce) break;
+  for (int64_t looked_at = 0; looked_at < limits_.rejects_looked_at; ++looked_at) {
+    if (std::ssize(found) >= limits_.rejects || found_bytes >= limits_.reject_bytes) break;
     ASSIGN_OR_RETURN(const bool row, next.Step());
     if (!row) return true;
     const int64_t reject = next.Int(0);

@@ -9,16 +9,17 @@ absl::Status ServedTime::Add(absl::Duration passed) {
   const int64_t passed_us = absl::ToInt64Microseconds(passed);
   // A call without time adds no row; keys of served_time are never reused either.
   if (passed_us <= 0) return absl::OkStatus();
-  return sql::Statement(database_,
-                        "INSERT INTO served_time (served_us, newest_attempt, newest_reject) "
-                        "SELECT ifnull((SELECT max(served_us) FROM served_time), 0) + ?1, "
-                        "ifnull((SELECT max(attempt) FROM attempts), 0), ifnull((SELECT max(reject) FROM rejects), 0)")
+  return sql::Statement(
+             database_,
+             "INSERT INTO served_time (served_us, newest_attempt, newest_reject) "
+             "SELECT coalesce((SELECT max(served_us) FROM served_time), 0) + ?1, "
+             "coalesce((SELECT max(attempt) FROM attempts), 0), coalesce((SELECT max(reject) FROM rejects), 0)")
       .Bind(passed_us)
       .Run();
 }
 
 absl::StatusOr<absl::Duration> ServedTime::Total() {
-  ASSIGN_OR_RETURN(const int64_t served_us, database_.QueryInt("SELECT ifnull(max(served_us), 0) FROM served_time"));
+  ASSIGN_OR_RETURN(const int64_t served_us, database_.QueryInt("SELECT coalesce(max(served_us), 0) FROM served_time"));
   return absl::Microseconds(served_us);
 }
 

@@ -1,10 +1,13 @@
 #include "server/storage/upkeep/check.h"
 
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
+#include "server/storage/postgresql/content_check.h"
+#include "server/storage/postgresql/pg_migrator.h"
 #include "server/storage/sql/statement.h"
 #include "server/storage/sql/transaction.h"
 #include "server/storage/sqlite/acked_check.h"
@@ -50,13 +53,13 @@ absl::Status CheckBytes(sqlite::SqliteDatabase& database, const std::optional<sq
   return absl::OkStatus();
 }
 
-absl::Status CheckDatasetId(sqlite::SqliteDatabase& database, CheckReport* report) {
+absl::Status CheckDatasetId(sql::Database& database, CheckReport* report) {
   absl::StatusOr<int64_t> ids = database.QueryInt("SELECT count(*) FROM dataset");
   if (ids.ok() && *ids != 1) report->damage.push_back(absl::StrCat("table dataset has ", *ids, " rows instead of 1"));
   return ids.status();
 }
 
-absl::Status Count(sqlite::SqliteDatabase& database, CheckReport* report) {
+absl::Status Count(sql::Database& database, CheckReport* report) {
   for (const char* table : kCounted) {
     // The names come from the list above, so they need no escaping.
     ASSIGN_OR_RETURN(int64_t count, database.QueryInt(absl::StrCat("SELECT count(*) FROM ", table).c_str()));
@@ -65,11 +68,34 @@ absl::Status Count(sqlite::SqliteDatabase& database, CheckReport* report) {
   return absl::OkStatus();
 }
 
+absl::Status NoteGaps(sql::Database& database, CheckReport* report) {
+  ASSIGN_OR_RETURN(const int64_t attempts,
+                   database.QueryInt("SELECT count(*) FROM (SELECT 1 FROM measurements GROUP BY attempt "
+                                     "HAVING max(seq) - min(seq) >= count(*)) AS with_gaps"));
+  if (attempts > 0) {
+    report->notes.push_back(absl::StrCat(attempts,
+                                         " attempts have gaps in the sequence numbers of their measurements; "
+                                         "refused records leave such gaps"));
+  }
+  return absl::OkStatus();
+}
+
+// Examines the tables of either kind of database.
+void CheckTables(sql::Database& database, CheckReport* report) {
+  for (auto* part : {&CheckDatasetId, &Count, &NoteGaps}) {
+    // In a dataset that could be opened, a query that fails is damage, too.
+    absl::Status status = part(database, report);
+    if (!status.ok()) report->damage.emplace_back(status.message());
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<CheckReport> CheckDataset(const std::string& path) {
   ASSIGN_OR_RETURN(const std::string real_path, sqlite::RealPath(path));
   CheckReport report;
+  report.remedy +=
+      ". If another program changed the pages whose checksums do not match: telemetry-collector check --reseal";
   const absl::StatusOr<std::optional<sqlite::AckedMark>> mark = sqlite::AckedMarkFile::Read(real_path);
   if (!mark.ok()) report.damage.emplace_back(mark.status().message());
   ASSIGN_OR_RETURN(sqlite::SqliteDatabase database,
@@ -81,11 +107,23 @@ absl::StatusOr<CheckReport> CheckDataset(const std::string& path) {
     report.damage.emplace_back(status.message());
   }
   for (std::string& damage : sqlite::CheckContent(database)) report.damage.push_back(std::move(damage));
-  for (auto* part : {&CheckDatasetId, &Count}) {
-    // In a file that could be opened, a query that fails is damage, too.
-    absl::Status status = part(database, &report);
-    if (!status.ok()) report.damage.emplace_back(status.message());
+  CheckTables(database, &report);
+  return report;
+}
+
+absl::StatusOr<CheckReport> CheckPgDataset(const std::string& url) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<postgresql::PgDatabase> database, postgresql::OpenDatasetForReading(url));
+  ASSIGN_OR_RETURN(const sql::Transaction transaction, sql::Transaction::BeginRead(*database));
+  CheckReport report;
+  report.damage = postgresql::CheckContent(*database);
+  CheckTables(*database, &report);
+  ASSIGN_OR_RETURN(const bool has_checksums, postgresql::HasDataChecksums(*database));
+  if (!has_checksums) {
+    report.notes.emplace_back(
+        "the server's pages have no checksums, so a flipped bit in a value is not found: stop the server and run "
+        "pg_checksums --enable");
   }
+  report.notes.emplace_back("the structure of the indexes was not read: pg_amcheck --heapallindexed reads it");
   return report;
 }
 
@@ -109,11 +147,7 @@ std::string FormatReport(const CheckReport& report) {
 
 absl::Status ReportStatus(const CheckReport& report) {
   if (report.damage.empty()) return absl::OkStatus();
-  return absl::DataLossError(
-      absl::StrCat(report.damage.size(),
-                   " kinds of damage: stop the collector and restore a backup; "
-                   "producers resend the records that they still hold. If another program changed the "
-                   "pages whose checksums do not match: telemetry-collector check --reseal"));
+  return absl::DataLossError(absl::StrCat(report.damage.size(), " kinds of damage: ", report.remedy));
 }
 
 }  // namespace telemetry::storage::upkeep

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/storage/sql/database.h"
 
 namespace telemetry::storage::upkeep {
 
@@ -35,13 +37,19 @@ struct DatasetStats {
   // Rows of the attempts that first arrived on that day (UTC, in days since 1970), newest first.
   std::map<int64_t, int64_t, std::greater<>> rows_by_day;
   int64_t database_bytes = 0;
-  int64_t free_bytes = 0;  // the part of database_bytes in unused pages
-  int64_t wal_bytes = 0;
+  // The part of database_bytes in unused pages. On PostgreSQL, an estimate of the space of removed rows.
+  int64_t free_bytes = 0;
+  int64_t wal_bytes = 0;  // on PostgreSQL: of the whole server; 0 if the role may not see it
 };
 
-// Counts the rows of a dataset, also while a collector serves it. Reads every measurement, in transactions of a few
-// hundred attempts, so that the write-ahead log is not held back; rows that arrive in the meantime may be included in
-// one number and not in another. Returns errors of OpenSqliteReader.
+// Counts the rows of a dataset in any kind of database, also while collectors serve it: everything in `stats` except
+// the sizes. Reads every measurement, in transactions of a few hundred attempts, so that no writer is held back; rows
+// that arrive in the meantime may be included in one number and not in another.
+absl::Status CountContents(sql::Database& database, DatasetStats* stats);
+
+// Return the counts and the sizes of a dataset in a SQLite file, or on a PostgreSQL server. Return errors of
+// OpenSqliteReader or OpenPostgresqlReader.
 absl::StatusOr<DatasetStats> ReadStats(const std::string& path);
+absl::StatusOr<DatasetStats> ReadPgStats(const std::string& url);
 
 }  // namespace telemetry::storage::upkeep

@@ -1,6 +1,4 @@
-// Tests the counts of the command stats while a collector serves the dataset.
-
-#include "server/storage/upkeep/stats.h"
+// Tests the counts of the command stats while a collector serves the dataset, in both kinds of database.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,6 +7,7 @@
 #include <string>
 
 #include "proto/record/json.h"
+#include "server/storage/any/any_upkeep.h"
 #include "tests/run_program.h"
 #include "tests/server/storage/dataset_story.h"
 
@@ -46,7 +45,7 @@ void Fill(DatasetStory& story) {
 TEST(Stats, CountsWhatIsThere) {
   DatasetStory story;
   Fill(story);
-  const absl::StatusOr<storage::upkeep::DatasetStats> stats = storage::upkeep::ReadStats(story.path());
+  const absl::StatusOr<storage::upkeep::DatasetStats> stats = storage::any::ReadStats(story.path());
   ASSERT_TRUE(stats.ok()) << stats.status();
   EXPECT_EQ(stats->runs, 1);
   EXPECT_EQ(stats->attempts.at("complete"), 1);
@@ -77,18 +76,18 @@ TEST(Stats, GoesThroughAllAttempts) {
     records.push_back(row);
   }
   story.Send(records);
-  EXPECT_EQ(storage::upkeep::ReadStats(story.path())->measurements.at("ok"), kAttempts);
+  EXPECT_EQ(storage::any::ReadStats(story.path())->measurements.at("ok"), kAttempts);
 }
 
 TEST(Stats, AreATableOrJsonBesideACollector) {
   DatasetStory story;  // holds the dataset's lock, as a collector does
   Fill(story);
-  const ProgramOutcome table = RunProgram("telemetry-collector", "stats --db " + story.path());
+  const ProgramOutcome table = RunProgram("telemetry-collector", "stats --db '" + story.path() + "'");
   EXPECT_EQ(table.exit_status, 0) << table.output;
   for (const char* word : {"attempts", "complete", "error", "rejects", "producers", "database"}) {
     EXPECT_THAT(table.output, HasSubstr(word));
   }
-  const ProgramOutcome printed = RunProgram("telemetry-collector", "stats --json --db " + story.path());
+  const ProgramOutcome printed = RunProgram("telemetry-collector", "stats --json --db '" + story.path() + "'");
   const absl::StatusOr<Json> json = record::ParseJson(printed.output);
   ASSERT_TRUE(json.ok()) << printed.output;
   EXPECT_EQ(Text(*json, {"runs"}), "1");
@@ -99,7 +98,7 @@ TEST(Stats, AreATableOrJsonBesideACollector) {
 
 TEST(Stats, OfNothingAreNothingAndOfNoDatasetAnError) {
   DatasetStory story;
-  const ProgramOutcome empty = RunProgram("telemetry-collector", "stats --json --db " + story.path());
+  const ProgramOutcome empty = RunProgram("telemetry-collector", "stats --json --db '" + story.path() + "'");
   EXPECT_EQ(empty.exit_status, 0) << empty.output;
   EXPECT_THAT(empty.output, HasSubstr("\"oldest_attempt\": null"));
   EXPECT_EQ(RunProgram("telemetry-collector", "stats --db /nonexistent/dataset.db").exit_status, 1);

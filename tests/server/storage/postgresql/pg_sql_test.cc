@@ -32,7 +32,8 @@ TEST(PgSql, ABulkInsertIsAnInsertOfOneRowAndACopyOfMany) {
   const sql::BulkInsert insert = {
       .table = "rows", .columns = "seq, perf_ms", .in_run = true, .on_conflict_do_nothing = true};
   const PgSql sql = ToPgSql(insert);
-  EXPECT_EQ(sql.text, "INSERT INTO rows (run, seq, perf_ms) VALUES ($3, $1, $2) ON CONFLICT DO NOTHING");
+  EXPECT_EQ(sql.text,
+            "INSERT INTO rows (run, seq, perf_ms) OVERRIDING SYSTEM VALUE VALUES ($3, $1, $2) ON CONFLICT DO NOTHING");
   EXPECT_EQ(sql.run_parameter, 3);
   const PgCopy copy = ToPgCopy(insert);
   EXPECT_EQ(copy.table, "rows");
@@ -42,7 +43,7 @@ TEST(PgSql, ABulkInsertIsAnInsertOfOneRowAndACopyOfMany) {
 
 TEST(PgSql, ATableThatIsNotPartitionedHasNoRunColumn) {
   const sql::BulkInsert insert = {.table = "rows", .columns = "seq, perf_ms"};
-  EXPECT_EQ(ToPgSql(insert).text, "INSERT INTO rows (seq, perf_ms) VALUES ($1, $2)");
+  EXPECT_EQ(ToPgSql(insert).text, "INSERT INTO rows (seq, perf_ms) OVERRIDING SYSTEM VALUE VALUES ($1, $2)");
   EXPECT_EQ(ToPgCopy(insert).parameters, (std::vector<int>{1, 2}));
 }
 
