@@ -100,6 +100,9 @@ absl::Status ValidateServe(const ServeFlags& flags) {
   findings.served.push_back(absl::StrCat("listen   ", flags.listen, ": ", transport, "; ", tokens));
   LookAtConnections(flags, findings);
   findings.served.push_back(absl::StrCat("metrics  ", MetricsText(flags, transport, tokens)));
+  const std::string pages =
+      flags.web_listen.empty() ? "nowhere" : absl::StrCat(flags.web_listen, ": ", transport, "; ", tokens);
+  findings.served.push_back(absl::StrCat("pages    ", pages));
   findings.served.push_back(absl::StrCat("keep     ", WhatIsKept(flags.keep)));
   findings.served.push_back(absl::StrCat("logs     ", flags.log.format, ", from ", flags.log.level));
   for (const std::string& served : findings.served) std::printf("%s\n", served.c_str());

@@ -62,15 +62,16 @@ TEST_F(ValidateTest, SaysWhatWouldBeServedAndMakesNothing) {
   collector::TokenFolder tokens;
   tokens.Add({.name = "ci", .roles = {access::Role::kWriter}});
   tokens.Add({.name = "old", .roles = {access::Role::kReader}, .expires = absl::Now() - absl::Hours(1)});
-  const std::string flags = flags_ + " --listen 0.0.0.0:4747 --metrics-listen 127.0.0.1:4748 --tokens " +
-                            tokens.path() + TlsFlags("collector", authority_.Issue("collector"));
+  const std::string flags =
+      flags_ + " --listen 0.0.0.0:4747 --metrics-listen 127.0.0.1:4749 --web-listen 0.0.0.0:4748 --tokens " +
+      tokens.path() + TlsFlags("collector", authority_.Issue("collector"));
   const std::set<std::string> before = Files();
   const ProgramOutcome outcome = Validate(flags);
   EXPECT_EQ(outcome.exit_status, 0) << outcome.output;
   EXPECT_THAT(outcome.output,
               AllOf(HasSubstr("would be created"), HasSubstr("0.0.0.0:4747: TLS, certificate valid until"),
-                    HasSubstr("2 tokens, 1 of them valid"), HasSubstr("127.0.0.1:4748"), Not(HasSubstr("PROBLEM")),
-                    Not(HasSubstr("listening"))));
+                    HasSubstr("2 tokens, 1 of them valid"), HasSubstr("127.0.0.1:4749"),
+                    HasSubstr("pages    0.0.0.0:4748: TLS"), Not(HasSubstr("PROBLEM")), Not(HasSubstr("listening"))));
   EXPECT_EQ(Files(), before);
 }
 
