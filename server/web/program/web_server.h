@@ -15,10 +15,10 @@
 #include "server/storage/sqlite/scratch_file.h"
 #include "server/web/calls/call_handler.h"
 #include "server/web/events/event_hub.h"
+#include "server/web/server_state.h"
 #include "server/web/session/session_store.h"
 #include "server/web/site/request_metrics.h"
 #include "server/web/site/site.h"
-#include "server/web/server_state.h"
 #include "server/web/upkeep/summary_loop.h"
 
 namespace telemetry::web::program {
