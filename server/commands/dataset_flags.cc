@@ -6,7 +6,7 @@
 namespace telemetry::commands {
 namespace {
 
-constexpr char kFilesOnly[] = "works on SQLite files only; for PostgreSQL use its own tools, such as pg_dump";
+constexpr char kFilesOnly[] = "works on SQLite files only; for PostgreSQL use its own tools, such as pg_basebackup";
 
 }  // namespace
 

@@ -43,7 +43,7 @@ absl::Status PgDatasetSpace::Measure() {
     if (IsUncounted(table.name)) uncounted_bytes_ += table.used_bytes;
     const auto* const of_attempts = std::find(kOfAttempts.begin(), kOfAttempts.end(), table.name);
     if (of_attempts == kOfAttempts.end()) continue;
-    bytes += table.used_bytes;
+    bytes += table.row_bytes;
     if (of_attempts - kOfAttempts.begin() < 2) rows += table.rows;
   }
   row_bytes_ = static_cast<double>(bytes) / static_cast<double>(std::max<int64_t>(rows, 1));

@@ -17,8 +17,8 @@ namespace telemetry::storage::postgresql {
 // object must not be used again.
 class PgRemovedRows {
  public:
-  // Limits of a step, which takes the server 10 to 20 ms.
-  static constexpr int64_t kRowsAtOnce = 2000;
+  // Limits of a step, which takes the server about 10 ms.
+  static constexpr int64_t kRowsAtOnce = 1000;
   static constexpr int64_t kLongBytesAtOnce = int64_t{4} << 20;
   static constexpr int kStatementsAtOnce = 40;
 

@@ -33,13 +33,16 @@ WITH widths AS MATERIALIZED (
          ELSE least(1, rows * (32 + width) / row_file_bytes) END AS used_share,
     CASE WHEN long_bytes = 0 THEN 1 ELSE least(1, long_rows * 2080.0 / long_bytes) END AS long_used_share
   FROM files
+), used AS (
+  SELECT name, bytes, rows, (bytes - long_bytes) * used_share + long_bytes * long_used_share AS used_bytes FROM shares
 )
 SELECT
   name,
   sum(bytes)::bigint,
-  sum((bytes - long_bytes) * used_share + long_bytes * long_used_share)::bigint,
+  sum(used_bytes)::bigint,
+  coalesce(sum(used_bytes) FILTER (WHERE rows > 0), 0)::bigint,
   sum(rows)::bigint
-FROM shares GROUP BY name ORDER BY name)sql";
+FROM used GROUP BY name ORDER BY name)sql";
 
 }  // namespace
 
@@ -49,8 +52,11 @@ absl::StatusOr<std::vector<PgTableSpace>> ReadPgSpace(PgDatabase& database) {
   while (true) {
     ASSIGN_OR_RETURN(const bool row, query.Step());
     if (!row) return tables;
-    tables.push_back(
-        {.name = query.String(0), .bytes = query.Int(1), .used_bytes = query.Int(2), .rows = query.Int(3)});
+    tables.push_back({.name = query.String(0),
+                      .bytes = query.Int(1),
+                      .used_bytes = query.Int(2),
+                      .row_bytes = query.Int(3),
+                      .rows = query.Int(4)});
   }
 }
 

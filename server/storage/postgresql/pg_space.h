@@ -15,6 +15,7 @@ struct PgTableSpace {
   std::string name;
   int64_t bytes = 0;       // of its files
   int64_t used_bytes = 0;  // the estimated part of `bytes` that live rows occupy; new rows reuse the rest
+  int64_t row_bytes = 0;   // the part of `used_bytes` in files that have rows; an empty file has a few pages
   int64_t rows = 0;        // live rows, as the server's statistics count them
 };
 

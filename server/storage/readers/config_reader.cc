@@ -17,8 +17,7 @@ constexpr size_t kRememberedIds = 8192;
 
 ConfigReader::ConfigReader(sql::Database& database)
     : read_(database, "SELECT config, config_id, sender, arguments, unsplit_text FROM configs WHERE config = ?1"),
-      read_many_(database, "SELECT config, config_id, sender, arguments, unsplit_text FROM configs WHERE ", "config",
-                 0),
+      read_many_(database, "config, config_id, sender, arguments, unsplit_text", "configs", "config = k.column1", 0),
       read_argument_(database, "SELECT text FROM config_arguments WHERE argument = ?1"),
       read_nameless_(database,
                      "SELECT config, config_id, sender, arguments, unsplit_text FROM configs "

@@ -76,8 +76,8 @@ DatasetReader::DatasetReader(sql::Database& database)
       run_config_keys_(database,
                        "SELECT c.config_id, rc.config FROM run_configs AS rc "
                        "JOIN configs AS c ON c.config = rc.config WHERE rc.run = ?1"),
-      run_configs_(database, "SELECT config, sample_id, decorator, key_list FROM run_configs WHERE run = ?1 AND ",
-                   "config", 1),
+      run_configs_(database, "config, sample_id, decorator, key_list", "run_configs",
+                   "run = ?1 AND config = k.column1", 1),
       key_list_(database, "SELECT keys_json FROM key_lists WHERE key_list = ?1"),
       kernel_names_(database, TELEMETRY_VALUES_OF("name", "kernels")),
       hardware_(database, TELEMETRY_VALUES_OF("hardware", "runs")),

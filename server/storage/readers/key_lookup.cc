@@ -10,22 +10,24 @@
 namespace telemetry::storage::readers {
 namespace {
 
-std::string WithKeys(const char* sql, const char* key, int parameters) {
-  std::string text = absl::StrCat(sql, key, " IN (");
-  for (size_t i = 1; i <= KeyLookup::kKeysAtOnce; ++i) absl::StrAppend(&text, i == 1 ? "?" : ", ?", parameters + i);
-  return text + ")";
+// Both databases look up one key after the other. With IN, PostgreSQL prefers to read all rows of a run.
+std::string WithKeys(const char* columns, const char* table, const char* where, int parameters) {
+  std::string keys;
+  for (size_t i = 1; i <= KeyLookup::kKeysAtOnce; ++i) {
+    absl::StrAppend(&keys, i == 1 ? "" : ", ", "(?", parameters + i, ")");
+  }
+  return absl::StrCat("SELECT ", columns, " FROM (VALUES ", keys, ") AS k CROSS JOIN ", table, " WHERE ", where);
 }
 
 }  // namespace
 
-KeyLookup::KeyLookup(sql::Database& database, const char* sql, const char* key, int parameters)
-    : parameters_(parameters), query_(database, WithKeys(sql, key, parameters).c_str()) {}
+KeyLookup::KeyLookup(sql::Database& database, const char* columns, const char* table, const char* where, int parameters)
+    : parameters_(parameters), query_(database, WithKeys(columns, table, where, parameters).c_str()) {}
 
 absl::Status KeyLookup::Read(absl::Span<const int64_t> values, absl::Span<const int64_t> keys,
                              absl::FunctionRef<absl::Status(const sql::Statement&)> use) {
   if (keys.empty()) return absl::OkStatus();
-  std::array<int64_t, kKeysAtOnce> all;
-  all.fill(keys.back());
+  std::array<int64_t, kKeysAtOnce> all = {};  // no row has the key 0
   std::copy(keys.begin(), keys.end(), all.begin());
   query_.BindAll(1, values).BindAll(parameters_ + 1, all);
   while (true) {

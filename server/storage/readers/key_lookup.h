@@ -15,12 +15,12 @@ namespace telemetry::storage::readers {
 // server costs a round trip. Part of a reader: used by one thread.
 class KeyLookup {
  public:
-  // A result of this many rows stays small: a row has at most some 64 KiB.
-  static constexpr size_t kKeysAtOnce = 64;
+  // A row has at most some 64 KiB, so that the result stays below 8 MiB.
+  static constexpr size_t kKeysAtOnce = 128;
 
-  // `sql` ends before the condition on `key`, and has the parameters ?1 to ?`parameters`. `database` must outlive this
-  // object.
-  KeyLookup(sql::Database& database, const char* sql, const char* key, int parameters);
+  // `where` is the condition on the table and on the key, `k.column1`, with the parameters ?1 to ?`parameters`. Keys
+  // are not 0. `database` must outlive this object.
+  KeyLookup(sql::Database& database, const char* columns, const char* table, const char* where, int parameters);
 
   // Calls `use` for each row with one of `keys`, at most kKeysAtOnce, in any order. `values` are the values of ?1, ...
   absl::Status Read(absl::Span<const int64_t> values, absl::Span<const int64_t> keys,
