@@ -196,7 +196,7 @@ TEST_F(RefresherTest, FindsStepsOfASender) {
     for (const std::string sender : {"", "ci"}) {
       const char attempt = sender.empty() ? id : static_cast<char>(id + 32);
       v1::Record record = State(attempt, 'a', v1::Attempt::STATE_COMPLETE);
-      record.mutable_attempt()->set_started_unix_us(1000000 * (i + 1));
+      record.mutable_attempt()->set_started_unix_us(int64_t{1000000} * (i + 1));
       const double ms = i >= 6 && sender.empty() ? 1.5 : 1;
       story_.Send({RunRecord('a'), record, Row(attempt, 1, ms + 0.001 * (i % 3))}, sender);
     }
