@@ -151,7 +151,9 @@ TEST_F(PgRetentionTest, BySizeTheFirstToArriveGoUntilItFits) {
   const PruneStep removed = Pass(first(), half);
   EXPECT_LE(removed.counted_bytes, used / 2);
   EXPECT_GE(removed.counted_bytes, used / 2 - 2 * used / 8) << "removes no more than necessary";
-  EXPECT_NEAR(static_cast<double>(removed.attempts.size()), 4, 1);
+  // More than half of the attempts, because empty tables and indexes have a part of the bytes.
+  EXPECT_GE(removed.attempts.size(), 4U);
+  EXPECT_LT(removed.attempts.size(), attempts.size());
   EXPECT_TRUE(attempts.ends_with(Attempts())) << Attempts();
   // The statistics show at once that the rows are gone.
   EXPECT_THAT(Pass(*OpenWriter(), half).attempts, IsEmpty());
