@@ -34,7 +34,7 @@ CallHandler::CallHandler(Sources sources, const ServerState& state)
   for (size_t i = 0; i < kThreads; ++i) readers_.emplace_back(sources_, state);
 }
 
-void CallHandler::Handle(http::Request request, Admit admit, http::Handler::Respond respond) {
+void CallHandler::Handle(http::Request request, Admit admit, const http::Handler::Respond& respond) {
   absl::StatusOr<KnownCall> call = FindCall(std::move(request.target));
   if (!call.ok()) return respond(http::ErrorResponse(call.status()));
   if (!request.is_read()) {

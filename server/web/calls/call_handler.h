@@ -26,7 +26,7 @@ class CallHandler {
   CallHandler(Sources sources, const ServerState& state);
 
   // Answers a request below /api/v1. `admit` is asked again for each page of a long answer.
-  void Handle(http::Request request, Admit admit, http::Handler::Respond respond);
+  void Handle(http::Request request, Admit admit, const http::Handler::Respond& respond);
   // Ends the threads. Later requests are refused.
   void Stop() { pool_.Stop(); }
   size_t waiting() const { return pool_.waiting(); }

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "proto/access/credentials.h"
 #include "proto/base/periodic.h"
 #include "proto/base/steady.h"
 #include "server/access/token_watch.h"

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
@@ -46,7 +47,8 @@ class SessionStore {
   using Clock = std::function<absl::Time()>;
 
   // `tokens` must outlive the object. nullptr: everybody may read, and nobody signs in.
-  explicit SessionStore(const access::TokenWatch* tokens, Clock clock = &absl::Now) : tokens_(tokens), clock_(clock) {}
+  explicit SessionStore(const access::TokenWatch* tokens, Clock clock = &absl::Now)
+      : tokens_(tokens), clock_(std::move(clock)) {}
 
   bool is_sign_in_required() const { return tokens_ != nullptr; }
 

@@ -11,7 +11,6 @@
 namespace telemetry::web::summary {
 namespace {
 
-using rows::OptionalInt;
 using rows::OptionalString;
 using rows::OptionalText;
 
