@@ -140,7 +140,8 @@ class TritonAdapter(Adapter):
         attempt.event("selected", **selected)
         assembly = getattr(compiled, "asm", None)
         if from_environment("TRITON_CODE") and assembly is not None:
-            attempt.event("code", **{name: assembly[name] for name in _CODE if name in assembly})
+            code = {name: assembly[name] for name in _CODE if name in assembly}
+            attempt.event("code", config=selected["config"], **code)
         attempt.end(counters={} if cache_hit else {"seconds_total": autotuner.bench_time})
 
 

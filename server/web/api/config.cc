@@ -7,6 +7,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 #include "server/web/api/common.h"
+#include "server/web/api/config_code.h"
 #include "server/web/api/config_text.h"
 #include "server/web/api/endpoints.h"
 #include "server/web/api/failure_group.h"
@@ -193,7 +194,11 @@ absl::Status GetConfig(const Call& call, JsonWriter& out) {
   Statement sample(call.dataset, "SELECT sample_id FROM run_configs WHERE run = ?1 AND config = ?2");
   ASSIGN_OR_RETURN(const bool found, sample.Bind(rows.run(), rows.config()).Step());
   found ? WriteHex(out, "sample_id", sample, 0) : out.Field("sample_id", nullptr);
+  ConfigCode code(call.dataset, *record::ParseConfigId(id));
   out.BeginArray("code");
+  for (size_t i = 0; i < scope.attempts.size(); ++i) {
+    RETURN_IF_ERROR(code.Write(scope.attempts[i], scope.attempt_ids[i], out));
+  }
   out.EndArray();
   out.Field("repro", ReproCommand(call, scope.run_id, id, dialect));
   out.EndObject();

@@ -193,7 +193,7 @@ def test_triton_rows_are_the_configs_with_quantiles_and_reasons(jobs: Jobs, tmp_
     first, second = events(jobs, "selected")
     assert first["config"]["BLOCK"] == 32 and first["cache_hit"] is False
     assert first["key"] == [2048, "float16"]
-    assert events(jobs, "code")[0] == {"ttir": "the ttir", "ptx": "the ptx"}
+    assert events(jobs, "code")[0] == {"config": first["config"], "ttir": "the ttir", "ptx": "the ptx"}
     heads = [line for line in jobs.lines() if line["kind"] == "attempt"]
     assert [head["settings"] for head in heads] == [
         {"key": {"n": 2048}, "constants": {"OTHER": 3}},

@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
+#include "proto/record/ids.h"
+#include "proto/record/json.h"
 #include "tests/server/web/web_sample.h"
 
 namespace telemetry::web::api {
@@ -220,6 +222,25 @@ TEST_F(RunAnswerTest, Config) {
       R"("{\"phase\": \"compile\", \"error_class\": \"RuntimeError\", \"message\": \"out of registers: 300 needed\\nat line 7\"}")");
   EXPECT_EQ(story_.Code(OfA("/configs/00000000000000aa")), absl::StatusCode::kNotFound);
   EXPECT_EQ(story_.Code(OfA("/configs/x")), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(RunAnswerTest, CodeOfAConfig) {
+  const std::string config = R"({"num_warps": 8})";
+  const uint64_t id = record::ConfigId(*record::ParseJson(config));
+  const auto code = [](uint64_t seq, const std::string& values) {
+    v1::Record record = storage::EventRecord('A', seq, absl::StrCat(R"({"name": "code", "values": )", values, "}"));
+    record.mutable_attempt_event()->set_name("code");
+    return record;
+  };
+  story_.Send({storage::ConfigRecord(id, "Config(num_warps=8)"), storage::Row('A', 20, 3, id),
+               code(20, absl::StrCat(R"({"config": )", config, R"(, "ptx": ".version 8.7", "registers": 3})")),
+               code(21, R"({"config": {"num_warps": 4}, "ptx": "of another config"})"), code(22, R"({"ptx": "old"})"),
+               code(23, "[]"), storage::EventRecord('A', 24, R"({"event": "last"})")});
+  story_.Refresh();
+  const std::string target = absl::StrCat("/configs/", record::FormatConfigId(id));
+  EXPECT_EQ(Value(target, "code"), absl::StrCat(R"([{"attempt_id": ")", AttemptHex('A'),
+                                                R"(", "seq": 20, "language": "ptx", "text": ".version 8.7"}])"));
+  EXPECT_EQ(Value("/configs/0000000000000002", "code"), "[]");
 }
 
 TEST_F(RunAnswerTest, Graphs) {
