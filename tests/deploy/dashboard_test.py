@@ -1,5 +1,5 @@
-"""Checks that the dashboard and the alert rules match the metrics of a collector. If Prometheus is installed, it
-scrapes a collector under load, and the test checks that each panel has data.
+"""Checks that the dashboard and the alert rules match the metrics of a collector and its pages. If Prometheus is installed,
+it scrapes both under load, and the test checks that each panel has data.
 """
 
 import json
@@ -58,11 +58,14 @@ class Dashboard(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-        self.port = free_port()
-        self.pipeline = Pipeline(self.folder / "p", serve_flags=[f"--metrics-listen=127.0.0.1:{self.port}", "--keep-age=3650d"])
+        # The ports of the collector's metrics, and of the pages, which have metrics of their own.
+        self.ports = [free_port(), free_port()]
+        addresses = [f"127.0.0.1:{port}" for port in self.ports]
+        self.pipeline = Pipeline(self.folder / "p", serve_flags=[
+            f"--metrics-listen={addresses[0]}", f"--web-listen={addresses[1]}", "--keep-age=3650d"])
 
     def metrics(self):
-        return fetch(f"http://127.0.0.1:{self.port}/metrics")
+        return "".join(fetch(f"http://127.0.0.1:{port}/metrics") for port in self.ports)
 
     def test_names_what_there_is_and_leaves_nothing_out(self):
         with self.pipeline.serving():
@@ -70,7 +73,7 @@ class Dashboard(unittest.TestCase):
         histograms = {name for name, kind in kinds.items() if kind == "histogram"}
         self.assertGreater(len(kinds), 10)
         shown = named(" ".join(expression for _, expression in expressions()), histograms)
-        self.assertEqual(shown, set(kinds), "what the dashboard shows, and what the collector tells")
+        self.assertEqual(shown, set(kinds), "what the dashboard shows, and what the programs tell")
         self.assertLessEqual(named("\n".join(re.findall("expr:(.*?)\n +for:", ALERTS.read_text(), re.DOTALL)), histograms),
                              set(kinds), "what the alerts look at")
         self.assertEqual(set(kinds) - named(OPERATING.read_text(), histograms), set(), "not explained in deploy/OPERATING.md")
@@ -135,7 +138,7 @@ class Dashboard(unittest.TestCase):
                     "global: {scrape_interval: 1s}\n"
                     "scrape_configs:\n"
                     "  - job_name: telemetry-collector\n"
-                    f"    static_configs: [{{targets: ['127.0.0.1:{test.port}']}}]\n")
+                    f"    static_configs: [{{targets: {[f'127.0.0.1:{port}' for port in test.ports]}}}]\n")
                 with open(test.folder / "prometheus.log", "wb") as log:
                     self.process = subprocess.Popen(
                         ["prometheus", f"--config.file={config}", f"--storage.tsdb.path={test.folder / 'tsdb'}",

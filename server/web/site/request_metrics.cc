@@ -31,10 +31,17 @@ RequestMetrics::RequestMetrics(ReadState read_state)
                    .Name("telemetry_web_response_seconds")
                    .Help("Time from a request until its response was ready")
                    .Register(registry_)
-                   .Add({}, kSeconds)) {}
+                   .Add({}, kSeconds)) {
+  // Prometheus sees the first error only if the counter has been 0 before.
+  for (const int status : {200, 300, 400, 500}) Responses(status);
+}
+
+prometheus::Counter& RequestMetrics::Responses(int status) {
+  return responses_.Add({{"class", std::to_string(status / 100) + "xx"}});
+}
 
 void RequestMetrics::Count(int status, absl::Duration time) {
-  responses_.Add({{"class", std::to_string(status / 100) + "xx"}}).Increment();
+  Responses(status).Increment();
   seconds_.Observe(absl::ToDoubleSeconds(time));
 }
 

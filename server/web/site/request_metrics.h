@@ -34,6 +34,9 @@ class RequestMetrics {
   std::string Text() const;
 
  private:
+  // Returns the counter of the responses with the class of this status.
+  prometheus::Counter& Responses(int status);
+
   const ReadState read_state_;
   prometheus::Registry registry_;
   prometheus::Family<prometheus::Counter>& responses_;
