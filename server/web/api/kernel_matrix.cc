@@ -35,7 +35,7 @@ constexpr char kRuns[] =
     "FROM runs AS r JOIN texts AS sn ON sn.text = r.sender WHERE r.name = ?1 ORDER BY r.last_us DESC, r.run DESC "
     "LIMIT 50000";
 
-// A cell of the matrix.
+// A cell of the matrix. The run is the one with the best time; if there is none, the newest.
 struct Cell {
   std::string run_id;
   std::optional<std::string> sender;
@@ -76,6 +76,8 @@ void AddRun(const Statement& row, Matrix* matrix) {
   const std::optional<double> best = OptionalDouble(row, 6);
   if (!best.has_value() || (cell.best_ms.has_value() && *cell.best_ms <= *best)) return;
   cell.best_ms = best;
+  cell.run_id = row.String(3);
+  cell.sender = rows::OptionalString(row, 4);
   cell.default_ms = OptionalDouble(row, 7);
 }
 

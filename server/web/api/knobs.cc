@@ -23,18 +23,19 @@ constexpr size_t kMostConstant = 200;
 constexpr size_t kPairedKnobs = 12;
 constexpr size_t kPairedConfigs = 3000;
 
-// The configs that have a value of a knob.
+// The configs that have a value of a knob, or lack the knob.
 struct ValueCounts {
   std::vector<double> times;
   int64_t configs = 0;
   int64_t failed = 0;
 };
 
+// Returns the counts of each value, and last those of the configs without the knob.
 std::vector<ValueCounts> CountValues(const KnobView& view, const Knob& knob) {
-  std::vector<ValueCounts> counts(knob.values.size());
+  std::vector<ValueCounts> counts(knob.values.size() + 1);
   for (size_t i = 0; i < view.configs.size(); ++i) {
-    if (knob.value_of[i] == Knob::kAbsent) continue;
-    ValueCounts& count = counts[static_cast<size_t>(knob.value_of[i])];
+    const int32_t value = knob.value_of[i];
+    ValueCounts& count = value == Knob::kAbsent ? counts.back() : counts[static_cast<size_t>(value)];
     ++count.configs;
     if (view.configs[i].is_measured()) count.times.push_back(*view.configs[i].perf_ms);
     if (view.configs[i].kind == rows::StatusKind::kFailed) ++count.failed;
@@ -42,11 +43,11 @@ std::vector<ValueCounts> CountValues(const KnobView& view, const Knob& knob) {
   return counts;
 }
 
-void WriteValue(const Knob::Value& value, ValueCounts& count, JsonWriter& out) {
+void WriteValue(const std::optional<Knob::Value>& value, ValueCounts& count, JsonWriter& out) {
   const std::optional<statistics::Quantiles> quantiles = statistics::QuantilesOf(std::move(count.times));
   out.BeginObject();
-  out.Field("text", value.text);
-  out.Field("number", value.number);
+  out.Field("text", value.has_value() ? std::optional<std::string>(value->text) : std::nullopt);
+  out.Field("number", value.has_value() ? value->number : std::nullopt);
   out.Field("configs", count.configs);
   quantiles.has_value() ? out.Field("best_ms", quantiles->min) : out.Field("best_ms", nullptr);
   quantiles.has_value() ? out.Field("median_ms", quantiles->median) : out.Field("median_ms", nullptr);
@@ -62,6 +63,7 @@ void WriteKnob(const KnobView& view, const VariedKnob& varied, JsonWriter& out) 
   out.Field("name", knob.name);
   out.Field("type", knob.is_number ? "number" : "text");
   out.BeginArray("values");
+  if (counts.back().configs > 0) WriteValue(std::nullopt, counts.back(), out);
   for (size_t i = 0; i < shown; ++i) WriteValue(knob.values[i], counts[i], out);
   out.EndArray();
   out.Field("values_left_out", knob.values.size() - shown);

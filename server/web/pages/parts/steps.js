@@ -29,9 +29,13 @@ export const STEP_COLUMNS = [
   { title: "Shapes", cell: (step) => text(step.shapes.label, { length: 40, code: true }) },
   { title: "Dtypes", narrow: true, cell: (step) => text(step.dtypes.label, { length: 24, code: true }) },
   { title: "Hardware", cell: (step) => text(step.hardware.label, { length: 32 }) },
-  { title: "Config", cell: (step) => step.series, note: "best: the best time of the search; default: its first config" },
-  { title: "Before", number: true, cell: (step) => time(step.before_ms) },
-  { title: "After", number: true, cell: (step) => time(step.after_ms) },
+  {
+    title: "Config",
+    cell: (step) => step.series,
+    note: "best: the fastest config of each search; default: its first config",
+  },
+  { title: "Before", number: true, cell: (step) => time(step.before_ms), note: "median of the attempts before the step" },
+  { title: "After", number: true, cell: (step) => time(step.after_ms), note: "median of the attempts after the step" },
   { title: "Change", number: true, cell: (step) => changeBadge(step.ratio, step) },
   { title: "Source", cell: versions, note: "source text of the kernel" },
   {
@@ -43,7 +47,10 @@ export const STEP_COLUMNS = [
       " · ",
       h(
         "a",
-        { href: href("/compare", { item: [`attempt:${step.before_attempt_id}`, `attempt:${step.attempt_id}`] }) },
+        {
+          href: href("/compare", { item: [`attempt:${step.before_attempt_id}`, `attempt:${step.attempt_id}`] }),
+          title: "compare the last attempt before the step with the first one after it",
+        },
         "compare",
       ),
     ],

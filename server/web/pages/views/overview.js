@@ -16,6 +16,10 @@ import { runningPanel } from "./overview/running.js";
 
 /** @typedef {import("api").Overview} Overview */
 
+const DAY_MS = 24 * 60 * 60 * 1000;
+// The number of steps that an answer has at most.
+const MOST_STEPS = 10;
+
 /** @param {Overview["sizes"]} sizes */
 function sizesOf(sizes) {
   return tiles([
@@ -111,6 +115,16 @@ function part(title, help, content) {
   );
 }
 
+/**
+ * Says how many of the steps are from the last day.
+ * @param {Overview} data
+ */
+function ofLastDay({ regressions, now_unix_ms }) {
+  const recent = regressions.filter((step) => step.time_unix_ms !== null && step.time_unix_ms > now_unix_ms - DAY_MS).length;
+  if (recent === 0) return "None in the last 24 hours.";
+  return `${count(recent)}${recent === MOST_STEPS ? " or more" : ""} in the last 24 hours.`;
+}
+
 /** @param {Overview} data */
 function draw(data) {
   const newest = data.newest.length ? table({ label: "Newest results", rows: data.newest, columns: NEWEST_COLUMNS }) : empty(
@@ -122,8 +136,11 @@ function draw(data) {
   const slower = data.regressions.length
     ? stepTable(data.regressions, "Regressions")
     : h("p", { class: "note" }, "No kernel became slower, as far as attempts of the same run have been repeated.");
+  const help = `Detected steps of the best or the default time, the newest first. ${ofLastDay(data)}`;
   return [
     summariesNote(data.summaries),
+    part("Slower than before", help, [slower, h("p", {}, h("a", { href: "/regressions" }, "All regressions"))]),
+    part("Newest results", "", [newest, h("p", {}, h("a", { href: "/runs" }, "All runs"))]),
     sizesOf(data.sizes),
     h(
       "div",
@@ -131,11 +148,6 @@ function draw(data) {
       part("Attempts per day", "", activityChart(data.activity)),
       part("Health", "", [healthOf(data.health), tablesOf(data)].flat()),
     ),
-    part("Slower than before", "Detected steps of the best or the default time, the newest first.", [
-      slower,
-      h("p", {}, h("a", { href: "/regressions" }, "All regressions")),
-    ]),
-    part("Newest results", "", [newest, h("p", {}, h("a", { href: "/runs" }, "All runs"))]),
   ];
 }
 

@@ -95,6 +95,25 @@ TEST_F(ListTest, CountsFacets) {
             R"([{"label": "NVIDIA H200", "filter": "NVIDIA H200", "runs": 1}])");
 }
 
+TEST_F(ListTest, ACellOfTheMatrixNamesTheRunWithItsBestTime) {
+  const auto send = [&](char run, char attempt, double best_ms) {
+    v1::Record record = storage::RunRecord(run);
+    record.mutable_run()->set_kernel_name("matmul");
+    record.mutable_run()->set_kernel_source(absl::StrCat("version ", std::string(1, run)));
+    story_.Send({record, storage::AttemptRecord(attempt, run), storage::Row(attempt, 1, best_ms)});
+  };
+  send('1', 'P', 2);
+  send('2', 'Q', 3);  // the newest
+  v1::Record without_time = storage::RunRecord('3');
+  without_time.mutable_run()->set_kernel_name("conv");
+  story_.Send({without_time, storage::AttemptRecord('R', '3')});
+  story_.Refresh();
+  EXPECT_EQ(story_.Value("kernel?kernel=matmul", "cells.0.runs"), "2");
+  EXPECT_EQ(story_.Value("kernel?kernel=matmul", "cells.0.best_ms"), "2");
+  EXPECT_EQ(story_.Value("kernel?kernel=matmul", "cells.0.run_id"), absl::StrCat("\"", RunId('1'), "\""));
+  EXPECT_EQ(story_.Value("kernel?kernel=conv", "cells.0.run_id"), absl::StrCat("\"", RunId('3'), "\""));
+}
+
 TEST_F(ListTest, ListsKernels) {
   const auto kernels = story_.Ask("kernels");
   ASSERT_TRUE(kernels.ok()) << kernels.status();

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
@@ -106,6 +107,23 @@ TEST_F(RunAnswerTest, Knobs) {
   EXPECT_EQ(At(*answer, "pairs.0.a"), "\"num_warps\"");
   EXPECT_EQ(At(*answer, "pairs.0.b"), "\"sizes[0]\"");
   EXPECT_EQ(At(*answer, "pairs.1"), "(none)");
+}
+
+TEST_F(RunAnswerTest, ConfigsWithoutAKnobCountAsAValue) {
+  story_.Send({storage::ConfigRecord(9, "Config(num_warps=4, sizes=[16, 32], splits=2)"), storage::Row('A', 20, 5, 9),
+               storage::ConfigRecord(10, "Config(num_warps=2)"), storage::Row('A', 21, 1.8, 10)});
+  story_.Refresh();
+  const auto answer = story_.Ask(OfA("/knobs"));
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  const auto& knobs = answer->Find("knobs")->items;
+  const auto splits = std::find_if(knobs.begin(), knobs.end(),
+                                   [](const record::Json& knob) { return knob.Find("name")->text == "splits"; });
+  ASSERT_NE(splits, knobs.end());
+  EXPECT_EQ(At(*splits, "configs"), "1");
+  EXPECT_EQ(At(*splits, "values.0"),
+            R"({"text": null, "number": null, "configs": 8, "best_ms": 0.9, "median_ms": 1.8, "failed": 3})");
+  EXPECT_EQ(At(*splits, "values.1"),
+            R"({"text": "2", "number": 2, "configs": 1, "best_ms": 5, "median_ms": 5, "failed": 0})");
 }
 
 TEST_F(RunAnswerTest, Points) {

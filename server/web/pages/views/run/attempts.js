@@ -2,7 +2,7 @@
 // The attempts of a run; the selected ones are a filter of the other tabs.
 import { h } from "../../core/dom.js";
 import { count, duration, percent, time, times } from "../../core/format.js";
-import { change, href, query } from "../../core/url.js";
+import { change, here, href, query } from "../../core/url.js";
 import { attemptHref, senderOf } from "../../parts/links.js";
 import { panel } from "../../parts/panel.js";
 import { empty } from "../../parts/states.js";
@@ -30,6 +30,12 @@ function pick(row) {
 }
 
 /** @param {AttemptRow} row */
+function failed(row) {
+  if (row.failed === 0) return count(0);
+  return h("a", { href: here({ tab: "failures", attempt: row.attempt_id }) }, count(row.failed));
+}
+
+/** @param {AttemptRow} row */
 function afterLast(row) {
   if (row.duration_s === null || row.last_improvement_s === null || row.duration_s <= 0) return "–";
   return `${percent(1 - row.last_improvement_s / row.duration_s, 0)} (${duration(row.duration_s - row.last_improvement_s)})`;
@@ -45,7 +51,7 @@ const COLUMNS = [
   { title: "Default", number: true, cell: (row) => time(row.default_ms), note: "first config of the search" },
   { title: "Speed-up", number: true, cell: (row) => times(row.speedup) },
   { title: "Configs", number: true, cell: (row) => count(row.configs) },
-  { title: "Failed", number: true, cell: (row) => count(row.failed) },
+  { title: "Failed", number: true, cell: failed },
   { title: "Search time", number: true, cell: (row) => duration(row.duration_s) },
   { title: "After the last improvement", number: true, cell: afterLast, note: "part of the search that found nothing better" },
   { title: "Compile time", number: true, cell: (row) => duration(row.compile_s), note: "sum over all configs" },

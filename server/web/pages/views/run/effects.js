@@ -17,7 +17,15 @@ import { runPart } from "./request.js";
 
 const HELP = "Share of the variance of log(time) that one knob alone explains, adjusted for its number of values.";
 
-/** @param {Knob} knob */
+/** @param {Knob["values"][number]} value */
+function valueText(value) {
+  return value.text === null ? h("span", { class: "unknown" }, "not set") : text(value.text, { length: 60, code: true });
+}
+
+/**
+ * Returns the value of the fastest config.
+ * @param {Knob} knob
+ */
 function bestValue(knob) {
   let best = null;
   for (const value of knob.values) {
@@ -49,12 +57,18 @@ function effectTable(data, brief) {
         h("a", { href: here({ tab: "knobs", knob: knob.name }) }, h("bdi", { class: "code" }, short(knob.name, 40))),
     },
     { title: "Explains", cell: (knob) => bar(knob.effect, percent(knob.effect)) },
-    { title: "Best value", cell: (knob) => text(bestValue(knob)?.text ?? null, { length: 30, code: true }) },
     {
-      title: "Best with another value",
+      title: "Best value",
+      cell: (knob) => {
+        const best = bestValue(knob);
+        return best ? valueText(best) : "–";
+      },
+    },
+    {
+      title: "Next best value",
       number: true,
       cell: (knob) => otherwise(knob),
-      note: "fastest config with another value of the knob, relative to the fastest",
+      note: "how much slower the fastest config with another value of the knob is",
     },
     { title: "Values", number: true, cell: (knob) => count(knob.values.length + knob.values_left_out) },
   ];
@@ -80,7 +94,7 @@ function valueTable(data, query) {
       label: "Values of the knob",
       rows: knob.values,
       columns: [
-        { title: "Value", head: true, cell: (value) => text(value.text, { length: 60, code: true }) },
+        { title: "Value", head: true, cell: valueText },
         {
           title: `Median (${scale.unit})`,
           cell: (value) => bar(value.median_ms === null ? null : value.median_ms / slowest, scale.text(value.median_ms)),
@@ -135,14 +149,14 @@ export function effectsPanel(page, brief) {
       const note = `From ${count(data.configs)} measured configs${data.sampled ? ", a sample" : ""}.`;
       if (brief) {
         return [
-          effectTable(data, true),
           h("p", { class: "note" }, note, " ", h("a", { href: here({ tab: "knobs" }) }, "All knobs")),
+          effectTable(data, true),
         ];
       }
       return [
+        h("p", { class: "note" }, note),
         effectTable(data, false),
         leftOut(data.knobs_left_out, "knobs"),
-        h("p", { class: "note" }, note),
         ...valueTable(data, query),
         constants(data),
       ];

@@ -120,7 +120,7 @@ function groupElement(group, run, open) {
 export function failuresPanel(page) {
   return panel(page, {
     title: "Reasons of failures",
-    help: "Failures with the same phase, class and message, except for numbers; and the knobs that are typical of them.",
+    help: "Failures with the same phase, class and message, except for numbers (#); and the knobs that are typical of them.",
     csv: true,
     request: (query) => runPart(page, "statuses", query),
     draw: (/** @type {Statuses} */ data, query) => {
@@ -129,7 +129,7 @@ export function failuresPanel(page) {
       const configs = data.failures.reduce((sum, group) => sum + group.configs, 0);
       return [
         h("p", {}, `${counted(configs, "failed config")} in ${counted(data.failures.length, "group")}, the largest first.`),
-        data.failures.map((group, index) => groupElement(group, run, index < 2)),
+        data.failures.map((group, index) => groupElement(group, run, index === 0 && data.failures.length === 1)),
         leftOut(data.failures_left_out, "groups"),
       ].flat();
     },

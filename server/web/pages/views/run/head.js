@@ -3,7 +3,7 @@
 import { h } from "../../core/dom.js";
 import { count, duration, percent, time, times } from "../../core/format.js";
 import { change, href } from "../../core/url.js";
-import { kernelHref, senderOf } from "../../parts/links.js";
+import { historyHref, kernelHref, senderOf } from "../../parts/links.js";
 import { panel } from "../../parts/panel.js";
 import { link, short, shortId, text } from "../../parts/text.js";
 import { facts, stateBadge, tiles, when } from "../../parts/values.js";
@@ -51,6 +51,19 @@ function numbers(run) {
   ]);
 }
 
+/**
+ * Returns the address of the list of all runs of this kernel with the same shapes, dtypes and hardware.
+ * @param {Run} run
+ */
+function sameInput({ kernel, shapes, dtypes, hardware }) {
+  return href("/runs", {
+    kernel: kernel.filter,
+    shapes: shapes.filter,
+    dtypes: dtypes.filter,
+    hardware: hardware.filter,
+  });
+}
+
 /** @param {Run} run */
 function identity(run) {
   const graphs = run.graphs.map((kind) =>
@@ -68,10 +81,14 @@ function identity(run) {
     ["Shapes", text(run.shapes.label, { code: true })],
     ["Dtypes", text(run.dtypes.label, { code: true })],
     ["Hardware", text(run.hardware.label)],
+    [
+      "Same input and device",
+      h("span", {}, h("a", { href: sameInput(run) }, "runs"), " · ", h("a", { href: historyHref(run) }, "history")),
+    ],
     ["Tuner", text(run.algorithm.label)],
     ["Origin", text(run.origin.label)],
     ["Attempts", h("span", {}, count(run.attempts), " ", stateBadge(run.state))],
-    ["Received", when(run.last_received_unix_ms)],
+    ["Newest attempt", when(run.last_received_unix_ms)],
     ["Source", source],
     ["IR graphs", graphs.length ? h("span", {}, graphs.flatMap((graph, index) => (index ? [", ", graph] : [graph]))) : "none"],
     ["Run", shortId(run.run_id, "run id")],
