@@ -68,8 +68,8 @@ std::vector<v1::Record> WithDecorators(char sender, int rows, size_t bytes) {
 std::vector<v1::Record> WithArguments(char sender, int rows, size_t bytes) {
   std::vector<v1::Record> records;
   for (int i = 1; i <= rows; ++i) {
-    records.push_back(
-        ConfigRecord(i, absl::StrCat("Config(n='", i * 7919 % kRows, sender, std::string(bytes, 'a'), "')")));
+    records.push_back(ConfigRecord(
+        i, absl::StrCat("Config(n='", i * 7919 % kRows, std::string(1, sender), std::string(bytes, 'a'), "')")));
   }
   return records;
 }
@@ -103,7 +103,7 @@ std::vector<v1::Record> WithSuperseded(char sender, int rows, size_t bytes) {
     attempt.set_run_id(RunId(sender));
     attempt.set_origin(std::string(bytes, 'o'));
     attempt.set_provisional(true);
-    attempt.add_supersedes(absl::StrCat(std::string(1, sender), absl::Dec(i, absl::kZeroPad15)));
+    attempt.add_supersedes(absl::StrCat(absl::Dec(i, absl::kZeroPad14), "s", std::string(1, sender)));
   }
   return records;
 }
