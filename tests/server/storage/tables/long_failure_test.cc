@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "server/storage/readers/deletion.h"
 #include "server/storage/sql/failure_json.h"
 #include "server/storage/sql/long_failures.h"
 #include "server/storage/sqlite/sqlite_database.h"
@@ -65,7 +67,7 @@ TEST_F(LongFailureTest, GoWithTheirAttempt) {
   const std::unique_ptr<StoreReader> reader = story_.OpenReader();
   v1::DeleteRequest request;
   request.add_attempt_ids(AttemptId('x'));
-  absl::StatusOr<Deletion> deletion = reader->BeginDeletion(request);
+  absl::StatusOr<readers::Deletion> deletion = reader->BeginDeletion(request);
   ASSERT_TRUE(deletion.ok()) << deletion.status();
   const absl::StatusOr<Removal> removal = reader->Next(*deletion);
   ASSERT_TRUE(removal.ok()) << removal.status();

@@ -167,9 +167,9 @@ class LongRowsTest : public ::testing::TestWithParam<Case> {
 TEST_P(LongRowsTest, CostOtherSendersNothing) {
   const int beside_short = PagesBeside(kShort);
   const int beside_long = PagesBeside(GetParam().bytes);
-  // The trees may have one more level.
-  EXPECT_LT(beside_long, 2 * beside_short);
   RecordProperty("pages", absl::StrCat(beside_short, " ", beside_long));
+  // The trees may have one more level.
+  EXPECT_LT(beside_long, 1.5 * beside_short);
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, LongRowsTest,
