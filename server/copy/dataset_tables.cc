@@ -17,6 +17,7 @@ namespace {
 using storage::sql::Statement;
 using storage::sqlite::SqliteDatabase;
 
+constexpr std::string_view kMeasurements = "measurements";
 constexpr bool kByInteger = true;
 constexpr bool kAtOnce = false;
 // Rows per read: for tables with texts of up to a MiB, and for all others.
@@ -86,6 +87,7 @@ absl::StatusOr<ColumnType> ParseColumnType(std::string_view name) {
 
 absl::StatusOr<DatasetTable> ReadTable(SqliteDatabase& schema, const Plan& plan) {
   DatasetTable table{.name = plan.name,
+                     .source = plan.name == kMeasurements ? "whole_measurements" : plan.name,
                      .owner = plan.owner,
                      .owner_column = OwnerColumn(plan.owner),
                      .key = plan.key,
@@ -103,6 +105,9 @@ absl::StatusOr<DatasetTable> ReadTable(SqliteDatabase& schema, const Plan& plan)
     if (!row) return table;
     ASSIGN_OR_RETURN(const ColumnType type, ParseColumnType(columns.Text(1)));
     table.columns.push_back({.name = std::string(columns.Text(0)), .type = type});
+    if (table.name == kMeasurements && columns.Text(0) == "failure") {
+      table.failure_column = static_cast<int>(table.columns.size()) - 1;
+    }
   }
 }
 
@@ -120,9 +125,9 @@ absl::StatusOr<std::vector<DatasetTable>> DatasetTables() {
     ASSIGN_OR_RETURN(DatasetTable table, ReadTable(schema, plan));
     tables.push_back(std::move(table));
   }
-  ASSIGN_OR_RETURN(
-      const int64_t count,
-      schema.QueryInt("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"));
+  // The rows of `long_failures` are read with those of `measurements`.
+  ASSIGN_OR_RETURN(const int64_t count, schema.QueryInt("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND "
+                                                        "name NOT LIKE 'sqlite_%' AND name <> 'long_failures'"));
   if (count != static_cast<int64_t>(tables.size())) {
     return absl::InternalError("the schema has tables that are not copied");
   }

@@ -23,6 +23,8 @@ enum class Owner { kNone, kRun, kAttempt, kIrGraph };
 // The description of one table for the copy.
 struct DatasetTable {
   std::string name;
+  // The table or the view from which the rows are read. The view returns the values that SQLite stores in two tables.
+  std::string source;
   Owner owner = Owner::kNone;
   std::string owner_column;  // column of this table; empty: no owner
   // The order of an owner's (or the table's) rows: an integer column, or several columns if the rows are few enough to
@@ -34,6 +36,8 @@ struct DatasetTable {
   int rows_at_once = 0;  // number of rows that fit into memory, whatever the length of their texts
   // In the order of the schema, without the additional run column of partitioned tables.
   std::vector<Column> columns;
+  // Column of the failures, whose long ones SQLite stores in `long_failures`. -1: the table has none.
+  int failure_column = -1;
 
   bool HasRunBesides() const { return owner == Owner::kAttempt || owner == Owner::kIrGraph; }
   // Returns the names, separated by commas.

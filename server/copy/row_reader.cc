@@ -13,7 +13,7 @@ using storage::sql::Statement;
 constexpr int64_t kOwnersAtOnce = 10000;
 
 Statement SelectRows(storage::sql::Database& database, const DatasetTable& table) {
-  const std::string select = absl::StrCat("SELECT ", table.ColumnNames(), " FROM ", table.name);
+  const std::string select = absl::StrCat("SELECT ", table.ColumnNames(), " FROM ", table.source);
   const std::string order = absl::StrCat(" ORDER BY ", table.key, table.has_integer_key ? " LIMIT ?3" : "");
   std::string where;
   if (table.owner != Owner::kNone) where = absl::StrCat(table.owner_column, " = ?1");

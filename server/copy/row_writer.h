@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "server/copy/dataset_tables.h"
 #include "server/storage/sql/database.h"
+#include "server/storage/sql/long_failures.h"
 #include "server/storage/sql/prepared_statement.h"
 #include "server/storage/sql/statement.h"
 
@@ -22,9 +23,12 @@ class RowWriter {
 
  private:
   void Bind(int column, const storage::sql::Statement& row);
+  // Stores the failure of a row that is too long for the row itself.
+  absl::Status AddLongFailure(const storage::sql::Statement& row);
 
   const DatasetTable& table_;
   const std::unique_ptr<storage::sql::PreparedStatement> insert_;
+  storage::sql::LongFailures long_failures_;
 };
 
 }  // namespace telemetry::copy

@@ -278,7 +278,12 @@ class Documented(ExportTest):
             timeout=TIMEOUT_S,
         )
         columns = sorted(tuple(row) for row in csv.reader(io.StringIO(done.stdout)))
-        documented_columns = [(table, name) for table in self.tables() for name in documented("migrations/README.md", table)]
+        documented_columns = [
+            (table, name)
+            for table in self.tables()
+            for name, rest in documented("migrations/README.md", table).items()
+            if "(SQLite)" not in rest
+        ]
         self.assertEqual(sorted(documented_columns), columns)
 
 

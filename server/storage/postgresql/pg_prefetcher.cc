@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "proto/base/status_macros.h"
-#include "proto/record/python_literal.h"
 
 namespace telemetry::storage::postgresql {
 namespace {
@@ -93,7 +92,7 @@ tables::ConfigTable::Id ConfigIdColumns(const PgStatement& row) {
 
 // Returns whether all arguments of a text have keys.
 bool KnowsArguments(const tables::ConfigTable& configs, const std::string& text) {
-  const std::vector<std::string_view> pieces = record::SplitConfigArguments(text);
+  const std::vector<std::string_view> pieces = tables::ConfigTable::SplitArguments(text);
   return std::all_of(pieces.begin(), pieces.end(),
                      [&](std::string_view piece) { return configs.KnowsArgument(std::string(piece)); });
 }
@@ -330,7 +329,7 @@ PgPrefetcher::Texts PgPrefetcher::UnknownArguments(const Configs& wanted, Of of,
   Texts unknown;
   for (const auto& [id, incoming] : wanted.incoming) {
     if (of == Of::kNewConfigs && incoming.is_known) continue;
-    for (const std::string_view piece : record::SplitConfigArguments(*incoming.text)) {
+    for (const std::string_view piece : tables::ConfigTable::SplitArguments(*incoming.text)) {
       std::string argument(piece);
       if (!configs.KnowsArgument(argument)) unknown.insert(std::move(argument));
     }

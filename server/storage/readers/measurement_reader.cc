@@ -24,7 +24,7 @@ MeasurementReader::MeasurementReader(sql::Database& database, ConfigReader& conf
     : configs_(configs),
       read_page_(database,
                  {.text = "SELECT seq, timestamp_s, generation, status, perf_ms, compile_time_s, config, failure "
-                          "FROM measurements",
+                          "FROM whole_measurements",
                   .key = sql::kInRun,
                   .where = "attempt = ?1 AND seq > ?2 AND (?3 = 0 OR status = ?3) ORDER BY seq LIMIT ?4"}),
       read_hashes_(database, {.text = "SELECT seq, source_hash FROM source_hashes",

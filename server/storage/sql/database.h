@@ -30,6 +30,10 @@ class Database {
   // the rows of bulk inserts that are still to be stored.
   virtual int64_t changed_rows() const = 0;
 
+  // Returns true if a failure that is too long for a row of `measurements` is stored in the table `long_failures`,
+  // which then exists (migrations/README.md). The view `whole_measurements` has all failures.
+  virtual bool has_long_failures() const { return false; }
+
   // Called by Transaction. Use that class instead.
   virtual absl::Status Begin(Access access) = 0;
   virtual absl::Status Commit() = 0;

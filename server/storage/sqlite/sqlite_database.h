@@ -41,6 +41,7 @@ class SqliteDatabase : public sql::Database {
   std::unique_ptr<sql::PreparedStatement> Prepare(const sql::BulkInsert& insert) override;
   absl::Status Execute(const char* sql) override;
   int64_t changed_rows() const override;
+  bool has_long_failures() const override { return true; }
   // kWrite acquires the write lock immediately, so that no later statement fails because of it.
   absl::Status Begin(Access access) override;
   absl::Status Commit() override;

@@ -48,6 +48,9 @@ AttemptRemover::AttemptRemover(sql::Database& database, Rows rows)
       remove_kernel_(database,
                      "DELETE FROM kernels WHERE kernel = ?1 AND "
                      "NOT EXISTS (SELECT 1 FROM runs WHERE runs.kernel = kernels.kernel)") {
+  if (database.has_long_failures()) {
+    remove_long_failures_.emplace(database, RowsOfAttempt("DELETE FROM long_failures"));
+  }
   if (rows == Rows::kLater) {
     note_attempt_.emplace(database, "INSERT INTO removed_attempts (attempt, run) VALUES (?1, ?2)");
   }
@@ -111,6 +114,9 @@ absl::StatusOr<std::optional<int64_t>> AttemptRemover::Remove(int64_t attempt) {
   }
   for (sql::Statement& remove : remove_beside_rows_) {
     RETURN_IF_ERROR(remove.Bind(sql::InRun{**run}, attempt).Run());
+  }
+  if (remove_long_failures_.has_value()) {
+    RETURN_IF_ERROR(remove_long_failures_->Bind(sql::InRun{**run}, attempt).Run());
   }
   ASSIGN_OR_RETURN(const int64_t rows, remove_rows_.Bind(sql::InRun{**run}, attempt).RunCounting());
   RETURN_IF_ERROR(remove_attempt_.Bind(attempt).Run());

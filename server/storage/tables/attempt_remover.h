@@ -61,7 +61,8 @@ class AttemptRemover {
   sql::Statement try_lock_attempt_;
   sql::Statement remove_rows_;
   std::array<sql::Statement, 3> remove_beside_rows_;
-  std::optional<sql::Statement> note_attempt_;  // only with Rows::kLater
+  std::optional<sql::Statement> remove_long_failures_;  // only if the database has this table
+  std::optional<sql::Statement> note_attempt_;          // only with Rows::kLater
   sql::Statement remove_attempt_;
   sql::Statement empty_run_;
   std::array<sql::Statement, 7> remove_run_;

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
@@ -82,7 +83,11 @@ AttemptTable::AttemptTable(sql::Database& database, RunTable& runs, const Curren
                      "AND NOT EXISTS (SELECT 1 FROM superseded_attempts AS a WHERE a.run = runs.run) "
                      "AND NOT EXISTS (SELECT 1 FROM run_settings AS s WHERE s.run = runs.run) "
                      "AND NOT EXISTS (SELECT 1 FROM run_configs AS c WHERE c.run = runs.run) "
-                     "AND NOT EXISTS (SELECT 1 FROM ir_graphs AS g WHERE g.run = runs.run)") {}
+                     "AND NOT EXISTS (SELECT 1 FROM ir_graphs AS g WHERE g.run = runs.run)") {
+  if (database.has_long_failures()) {
+    drop_long_failures_.emplace(database, RowsOfDroppable(TELEMETRY_WITH_IDS "DELETE FROM long_failures"));
+  }
+}
 
 void AttemptTable::Forget() {
   keys_.clear();
@@ -256,8 +261,10 @@ absl::Status AttemptTable::Supersede(const v1::Attempt& by, int64_t run) {
     if (find_droppable_.Int(1) != 0) stand_ins.insert(find_droppable_.Int(0));
   }
   if (runs.empty()) return absl::OkStatus();
+  std::vector<sql::Statement*> drops = {&drop_measurements_, &drop_source_hashes_, &drop_details_, &drop_events_};
+  if (drop_long_failures_.has_value()) drops.push_back(&*drop_long_failures_);
   for (const int64_t in_run : runs) {
-    for (sql::Statement* drop : {&drop_measurements_, &drop_source_hashes_, &drop_details_, &drop_events_}) {
+    for (sql::Statement* drop : drops) {
       status = drop->Bind(sql::InRun{in_run}, sql::Blob{ids}, by.supersedes_size(), run, by.origin(), sender_.column())
                    .Run();
       if (!status.ok()) return status;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -96,6 +97,7 @@ class AttemptTable {
   sql::Statement drop_source_hashes_;
   sql::Statement drop_details_;
   sql::Statement drop_events_;
+  std::optional<sql::Statement> drop_long_failures_;  // only if the database has this table
   sql::Statement drop_;
   sql::Statement drop_stand_in_;
 };

@@ -1,5 +1,6 @@
 #include "server/storage/tables/config_table.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -12,6 +13,10 @@
 
 namespace telemetry::storage::tables {
 namespace {
+
+// The most bytes of an argument. In SQLite a longer one would need overflow pages in the index over the texts, and a
+// search in an index copies each text with which it compares: long texts of one sender would slow down all others.
+constexpr size_t kMostArgumentBytes = 900;
 
 bool SameConfig(std::string_view one, std::string_view other) {
   absl::StatusOr<record::Json> a = record::ParseConfig(one);
@@ -137,8 +142,16 @@ absl::StatusOr<std::string> ConfigTable::ReadText(int64_t config) {
   return text;
 }
 
+std::vector<std::string_view> ConfigTable::SplitArguments(std::string_view text) {
+  std::vector<std::string_view> pieces = record::SplitConfigArguments(text);
+  const bool is_long = std::any_of(pieces.begin(), pieces.end(),
+                                   [](std::string_view piece) { return piece.size() > kMostArgumentBytes; });
+  if (is_long) pieces.clear();
+  return pieces;
+}
+
 absl::StatusOr<ConfigTable::StoredText> ConfigTable::Encode(std::string_view text) {
-  const std::vector<std::string_view> pieces = record::SplitConfigArguments(text);
+  const std::vector<std::string_view> pieces = SplitArguments(text);
   if (pieces.empty()) return StoredText{.arguments = {}, .unsplit = text};
   std::string arguments;
   for (std::string_view piece : pieces) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
@@ -54,6 +55,9 @@ class ConfigTable {
     OptionalText arguments;
     std::optional<std::string_view> unsplit;  // a view into the text
   };
+  // Returns the arguments of a text as views into it. Empty: the text is not a plain list of arguments, or one of them
+  // is too long for `config_arguments`; such a text is stored whole.
+  static std::vector<std::string_view> SplitArguments(std::string_view text);
   // Splits a text into its stored form. Creates rows for unknown arguments.
   absl::StatusOr<StoredText> Encode(std::string_view text);
 

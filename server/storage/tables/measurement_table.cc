@@ -47,6 +47,7 @@ OptionalText Failure(const v1::Measurement& row) {
 MeasurementTable::MeasurementTable(sql::Database& database, AttemptTable& attempts, ConfigTable& configs)
     : attempts_(attempts),
       configs_(configs),
+      long_failures_(database),
       insert_(database,
               sql::BulkInsert{
                   .table = "measurements",
@@ -55,7 +56,7 @@ MeasurementTable::MeasurementTable(sql::Database& database, AttemptTable& attemp
                   .on_conflict_do_nothing = true}),
       read_(database,
             {.text = "SELECT m.timestamp_s, m.generation, m.status, m.perf_ms, m.compile_time_s, m.config, m.failure, "
-                     "c.config_id FROM measurements AS m LEFT JOIN configs AS c ON c.config = m.config",
+                     "c.config_id FROM whole_measurements AS m LEFT JOIN configs AS c ON c.config = m.config",
              .key = sql::kInRun,
              .where = "attempt = ?1 AND seq = ?2"}),
       insert_status_(database, "INSERT INTO statuses (name) VALUES (?1) ON CONFLICT DO NOTHING RETURNING status"),
@@ -125,9 +126,10 @@ absl::Status MeasurementTable::StoreRow(const v1::Measurement& row, const sql::A
   const absl::StatusOr<int64_t> inserted =
       insert_
           .Bind(sql::InRun{key.run}, key.attempt, row.seq(), row.timestamp_s(), int64_t{row.generation()}, status_key,
-                Perf(row), CompileTime(row), config, failure)
+                Perf(row), CompileTime(row), config, long_failures_.InRow(failure))
           .RunCounting();
-  if (!inserted.ok() || *inserted == 1) return inserted.status();
+  if (!inserted.ok()) return inserted.status();
+  if (*inserted == 1) return long_failures_.Store(key.attempt, row.seq(), failure);
   return CompareStored(row, key, RowOwner::kSender, status_key, config, refusal);
 }
 
@@ -158,10 +160,12 @@ absl::Status MeasurementTable::CompareStored(const v1::Measurement& row, const s
   }
   // The stored row references a config or status that was never committed: it remains from a transaction that only some
   // of the servers of a distributed dataset committed (deploy/fleet/README.md). The producer now sends the row again.
-  return replace_
-      .Bind(sql::InRun{key.run}, key.attempt, row.seq(), row.timestamp_s(), int64_t{row.generation()}, status,
-            Perf(row), CompileTime(row), config, failure)
-      .Run();
+  const absl::Status replaced =
+      replace_
+          .Bind(sql::InRun{key.run}, key.attempt, row.seq(), row.timestamp_s(), int64_t{row.generation()}, status,
+                Perf(row), CompileTime(row), config, long_failures_.InRow(failure))
+          .Run();
+  return replaced.ok() ? long_failures_.Store(key.attempt, row.seq(), failure) : replaced;
 }
 
 absl::Status MeasurementTable::Store(const v1::SourceHash& hash, MaybeRefusal& refusal) {

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/storage/refusal.h"
+#include "server/storage/sql/long_failures.h"
 #include "server/storage/sql/statement.h"
 #include "server/storage/tables/attempt_table.h"
 #include "server/storage/tables/byte_bounded_cache.h"
@@ -18,8 +19,8 @@
 
 namespace telemetry::storage::tables {
 
-// The tables measurements, statuses and source_hashes: the writer's hot path. Used by one thread, inside the writer's
-// transaction.
+// The tables measurements, long_failures, statuses and source_hashes: the writer's hot path. Used by one thread, inside
+// the writer's transaction.
 //
 // A row costs one INSERT; keys come from the caches of the other tables. The number of changed rows shows whether the
 // row existed. Only an existing row is read and compared.
@@ -66,6 +67,7 @@ class MeasurementTable {
   KnownRows known_rows_, known_hashes_;
   ByteBoundedCache<std::string, int64_t> statuses_{kStatusCacheBytes};
 
+  sql::LongFailures long_failures_;
   sql::Statement insert_;
   sql::Statement read_;
   sql::Statement insert_status_;

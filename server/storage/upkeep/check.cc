@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
@@ -80,9 +81,22 @@ absl::Status NoteGaps(sql::Database& database, CheckReport* report) {
   return absl::OkStatus();
 }
 
+absl::Status CheckLongFailures(sql::Database& database, CheckReport* report) {
+  ASSIGN_OR_RETURN(
+      const int64_t missing,
+      database.QueryInt("SELECT count(*) FROM measurements AS m WHERE failure = '' AND NOT EXISTS "
+                        "(SELECT 1 FROM long_failures AS f WHERE f.attempt = m.attempt AND f.seq = m.seq)"));
+  if (missing > 0) {
+    report->damage.push_back(absl::StrCat(missing, " rows of measurements have no failure in long_failures"));
+  }
+  return absl::OkStatus();
+}
+
 // Examines the tables of either kind of database.
 void CheckTables(sql::Database& database, CheckReport* report) {
-  for (auto* part : {&CheckDatasetId, &Count, &NoteGaps}) {
+  std::vector<absl::Status (*)(sql::Database&, CheckReport*)> parts = {&CheckDatasetId, &Count, &NoteGaps};
+  if (database.has_long_failures()) parts.push_back(&CheckLongFailures);
+  for (auto* part : parts) {
     // In a dataset that could be opened, a query that fails is damage, too.
     absl::Status status = part(database, report);
     if (!status.ok()) report->damage.emplace_back(status.message());

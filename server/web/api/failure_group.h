@@ -19,7 +19,8 @@ struct FailureReason {
   std::string Id() const;
 };
 
-// Returns the reason of a failed row. `failure`: measurements.failure, which may be cut within the message, or empty.
+// Returns the reason of a failed row. `failure`: whole_measurements.failure, which may be cut within the message, or
+// empty.
 FailureReason ReasonOf(const std::string& status, std::string_view failure);
 
 // Returns the first line of a message, in which each number, address and hash is replaced by "#".

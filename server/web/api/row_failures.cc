@@ -6,7 +6,7 @@ namespace telemetry::web::api {
 
 // The cast tells PostgreSQL which substr is meant.
 RowFailures::RowFailures(storage::sql::Database& dataset)
-    : read_(dataset, {.text = "SELECT substr(failure, 1, CAST(?3 AS INTEGER)) FROM measurements",
+    : read_(dataset, {.text = "SELECT substr(failure, 1, CAST(?3 AS INTEGER)) FROM whole_measurements",
                       .key = storage::sql::kInRun,
                       .where = "attempt = ?1 AND seq = ?2"}) {}
 

@@ -14,7 +14,7 @@ class RowFailures {
  public:
   explicit RowFailures(storage::sql::Database& dataset);
 
-  // Returns measurements.failure, cut after `most` code points; empty: none.
+  // Returns the failure of a row, cut after `most` code points; empty: none.
   absl::StatusOr<std::string> Read(const storage::sql::AttemptKey& key, int64_t seq, int64_t most);
 
  private:

@@ -17,7 +17,7 @@ constexpr char kRows[] =
     "SELECT seq, timestamp_s, generation, status, perf_ms, compile_time_s, config FROM measurements";
 constexpr char kRowsWithFailures[] =
     "SELECT seq, timestamp_s, generation, status, perf_ms, compile_time_s, config, substr(failure, 1, 16384) "
-    "FROM measurements";
+    "FROM whole_measurements";
 
 }  // namespace
 

@@ -123,6 +123,11 @@ std::vector<v1::Record> Everything() {
       records.push_back(ConfigRecord(seq, absl::StrCat("Config(text='\\t\\n\t\n\r\\N', num_warps=", seq, ")")));
       records.push_back(Row(attempt, seq, seq == 3 ? 1e-300 : seq == 4 ? -0.0 : 0.1 * static_cast<double>(seq), seq));
       records.push_back(RunConfigRecord(run, seq));
+      if (seq % 3 == 2) {
+        // One that fits into its row, and others that do not.
+        const std::string message = std::string(seq * seq * seq * seq * seq, 'f') + "\t\\\n\r\\N";
+        records[records.size() - 2].mutable_measurement()->mutable_failure()->set_message(message);
+      }
       if (seq % 3 == 0) records.push_back(SourceHashRecord(attempt, seq));
       if (seq % 2 == 0) records.push_back(DetailRecord(attempt, seq));
       if (seq % 3 == 0) records.push_back(EventRecord(attempt, seq));

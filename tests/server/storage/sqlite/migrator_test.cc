@@ -16,6 +16,7 @@
 namespace telemetry::storage::sqlite {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 std::string ReadFile(const std::string& path) {
@@ -90,6 +91,51 @@ TEST_F(MigratorTest, WhatWasThereBeforeSendersHadRunsOfTheirOwnIsReadAndGoneOnWi
   EXPECT_TRUE(outcomes->front().refused.empty()) << outcomes->front().refused.front().message;
   EXPECT_THAT(text(), HasSubstr("perf_ms: 0.125"));
   EXPECT_THAT(text(), HasSubstr("softmax"));
+}
+
+TEST_F(MigratorTest, LongTextsLeaveTheTablesThatAreSearched) {
+  SqliteDatabase database = Open("v7.db");
+  ASSERT_TRUE(database.Execute(ReadFile(absl::StrCat(TELEMETRY_GOLDEN, "/v7.sql")).c_str()).ok());
+  const absl::Status filled = database.Execute(R"sql(
+      INSERT INTO measurements (attempt, seq, timestamp_s, generation, status, config, failure)
+      VALUES (1, 1, 0.5, 0, 1, 1, NULL), (1, 2, 0.5, 0, 1, 1, printf('%.512c', 'f')), (1, 3, 0.5, 0, 1, 1, printf('%.511c', 'f') || 'ä'),
+             (2, 1, 0.5, 0, 1, 1, printf('%.1048576c', 'g'));
+      INSERT INTO config_arguments (argument, text)
+      VALUES (1, 'n=4'), (2, 'm=' || printf('%.898c', 'm')), (3, 'l=' || printf('%.899c', 'l'));
+      INSERT INTO configs (config, config_id, arguments, unsplit_text)
+      VALUES (1, 1, '[1,2]', NULL), (2, 2, '[3,1]', NULL), (3, 3, NULL, 'x'), (4, 4, NULL, NULL);
+      INSERT INTO superseded_attempts (attempt_id, superseded_by, run, origin, sender)
+      VALUES (zeroblob(16), zeroblob(16), 1, 'o', 2);
+      INSERT INTO run_configs (run, config, key_list, sample_id, decorator, sender)
+      VALUES (1, 2, 3, zeroblob(32), 'd', 4);
+      INSERT INTO measurement_details (attempt, seq, stage, exact_perf_ms) VALUES (1, 2, 'final', 0.5);
+      INSERT INTO ir_nodes (ir_graph, ordinal, id, graph_id, extra_json) VALUES (1, 2, 'n', 3, '{}');
+      INSERT INTO ir_edges (ir_graph, ordinal, source, target, extra_json) VALUES (1, 2, 's', 't', '{}');)sql");
+  ASSERT_TRUE(filled.ok()) << filled;
+  const auto lines = [&database](const std::string& sql) {
+    sql::Statement query(database, sql.c_str());
+    std::vector<std::string> found;
+    while (query.Step().value_or(false)) found.push_back(query.String(0));
+    return found;
+  };
+  constexpr char kLengths[] =
+      "SELECT attempt || ' ' || seq || ' ' || coalesce(length(CAST(failure AS BLOB)), 'NULL') FROM ";
+  constexpr char kConfigs[] = "SELECT config || ' ' || coalesce(text, 'NULL') FROM config_texts ORDER BY config";
+  const std::vector<std::string> texts = lines(kConfigs);
+  ASSERT_TRUE(Migrate(database).ok());
+  EXPECT_THAT(lines(absl::StrCat(kLengths, "measurements")), ElementsAre("1 1 NULL", "1 2 512", "1 3 0", "2 1 0"));
+  EXPECT_THAT(lines(absl::StrCat(kLengths, "whole_measurements")),
+              ElementsAre("1 1 NULL", "1 2 512", "1 3 513", "2 1 1048576"));
+  EXPECT_EQ(lines(kConfigs), texts);
+  EXPECT_THAT(lines("SELECT config || ' ' || coalesce(arguments, 'NULL') FROM configs ORDER BY config"),
+              ElementsAre("1 [1,2]", "2 NULL", "3 NULL", "4 NULL"));
+  EXPECT_THAT(lines("SELECT argument FROM config_arguments ORDER BY argument"), ElementsAre("1", "2"));
+  EXPECT_THAT(lines("SELECT run || origin || sender FROM superseded_attempts"), ElementsAre("1o2"));
+  EXPECT_THAT(lines("SELECT run || config || key_list || decorator || sender FROM run_configs"), ElementsAre("123d4"));
+  EXPECT_THAT(lines("SELECT attempt || seq || stage || exact_perf_ms FROM measurement_details"),
+              ElementsAre("12final0.5"));
+  EXPECT_THAT(lines("SELECT ir_graph || ordinal || id || graph_id || extra_json FROM ir_nodes"), ElementsAre("12n3{}"));
+  EXPECT_THAT(lines("SELECT ir_graph || ordinal || source || target FROM ir_edges"), ElementsAre("12st"));
 }
 
 TEST_F(MigratorTest, ANewerDatabaseIsRefusedNamingTheRemedy) {

@@ -46,6 +46,38 @@ TEST(Writer, SendingTheSameAgainChangesNothing) {
   EXPECT_EQ(story.Export(), before);
 }
 
+TEST(Writer, AFailureOfAnyLengthIsOneOfTheRow) {
+  DatasetStory story;
+  const auto failed = [](uint64_t seq, size_t bytes) {
+    return Changed(Row('x', seq, 0.5), [bytes](v1::Record& record) {
+      record.mutable_measurement()->mutable_failure()->set_message(std::string(bytes, 'x') + "end");
+    });
+  };
+  story.Send({RunRecord('a'), AttemptRecord('x', 'a')});
+  for (const size_t bytes : {size_t{0}, size_t{400}, size_t{10000}, size_t{1} << 20}) {
+    const v1::Record row = failed(bytes + 1, bytes);
+    EXPECT_THAT(story.Send({row}).refused, IsEmpty()) << bytes;
+    EXPECT_THAT(story.Export(), HasSubstr(absl::StrCat("message: \"", std::string(bytes, 'x'), "end\""))) << bytes;
+    EXPECT_EQ(story.Send({row}).repeated, 1u) << bytes;
+    EXPECT_THAT(Reasons(story.Send({failed(bytes + 1, bytes + 1)})), ElementsAre(v1::Reject::REASON_CONFLICT)) << bytes;
+  }
+}
+
+TEST(Writer, AConfigWithALongArgumentIsReadAsItWasSent) {
+  DatasetStory story;
+  for (const size_t bytes : {size_t{800}, size_t{1000}, size_t{60000}}) {
+    const v1::Record config = ConfigRecord(bytes, absl::StrCat("Config(n=4, s='", std::string(bytes, 'x'), "')"));
+    EXPECT_THAT(story.Send({config}).refused, IsEmpty()) << bytes;
+    EXPECT_EQ(story.Send({config}).repeated, 1u) << bytes;
+    EXPECT_EQ(story.Query(absl::StrCat("SELECT text FROM config_texts WHERE config = (SELECT config FROM configs WHERE "
+                                       "config_id = ",
+                                       bytes, ")")),
+              config.config().text());
+  }
+  // Those of the short one, which have rows of their own.
+  EXPECT_EQ(story.Query("SELECT count(*) FROM config_arguments"), "2");
+}
+
 TEST(Writer, RecordsThatChangeNothingAreCounted) {
   DatasetStory story;
   std::vector<v1::Record> log = {RunRecord('a'),          ConfigRecord(7, "Config(n=[1, 2], w=4)"),
