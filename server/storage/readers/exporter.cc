@@ -273,7 +273,6 @@ absl::StatusOr<size_t> Exporter::Announce(int64_t config) {
 }
 
 absl::Status Exporter::ReadAttempt(const StoredAttempt& attempt, v1::AttemptSummary* summary) {
-  ASSIGN_OR_RETURN(const sql::Transaction transaction, sql::Transaction::BeginRead(*database_));
   ASSIGN_OR_RETURN(StoredAttempt whole, ReadAgain(attempt));
   *summary = std::move(whole.summary);
   summary->set_measurements(attempt.summary.measurements());
