@@ -28,6 +28,10 @@ StreamEnd Session::Run() {
   open.set_producer_id(meta.producer_id);
   open.set_epoch(meta.epoch);
   open.set_client(options_.client_name);
+  if (!meta.dataset_id.empty()) {
+    open.set_acked_seq(spool_.state().committed_seq - base_seq_);
+    open.set_acked_dataset_id(meta.dataset_id);
+  }
   stream_ = IngestStream::Start(options_.collector, *connection, open, [this] { wakeup_.Notify(); });
 
   absl::Status status = AwaitOpened();

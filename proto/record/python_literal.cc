@@ -251,11 +251,14 @@ std::vector<std::string_view> SplitConfigArguments(std::string_view text) {
   BracketWalker walker;
   size_t begin = 0;
   for (size_t at = 0; at < inside.size(); ++at) {
-    if (walker.outside() && at > begin && inside.substr(at).starts_with(", ")) {
+    const char c = inside[at];
+    const bool ends_argument =
+        c == ',' && walker.outside() && at > begin && at + 1 < inside.size() && inside[at + 1] == ' ';
+    if (ends_argument) {
       arguments.push_back(inside.substr(begin, at - begin));
       begin = at + 2;
       ++at;
-    } else if (!walker.Step(inside[at])) {
+    } else if (!walker.Step(c)) {
       return {};
     }
   }

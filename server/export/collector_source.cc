@@ -34,7 +34,7 @@ absl::Status Receive(const access::Connection& connection, const std::string& ad
   std::unique_ptr<grpc::ClientReader<v1::ExportItem>> items = stub->Export(&context, request);
   absl::Status sink_status;
   v1::ExportItem item;
-  while (sink_status.ok() && items->Read(&item)) sink_status = sink(item);
+  while (sink_status.ok() && items->Read(&item)) sink_status = sink(std::move(item));
   if (!sink_status.ok()) context.TryCancel();
   const absl::Status stream_status = connection.CallStatus(items->Finish());
   return sink_status.ok() ? Named(stream_status, address) : sink_status;

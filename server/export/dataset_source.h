@@ -10,8 +10,8 @@
 
 namespace telemetry::exporter {
 
-// Receives a dataset item by item. An error ends the delivery. The item is valid during the call.
-using ItemSink = std::function<absl::Status(const v1::ExportItem&)>;
+// Receives a dataset item by item. An error ends the delivery.
+using ItemSink = std::function<absl::Status(v1::ExportItem)>;
 
 // Delivers the requested part of a dataset in the order of dataset.proto. Returns the error of the sink or its own.
 using DatasetSource = std::function<absl::Status(const v1::ExportRequest&, const ItemSink&)>;

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "server/export/files/write_behind.h"
+#include "server/export/read_ahead.h"
 #include "server/export/render/dataset_renderer.h"
 #include "server/export/selection.h"
 #include "server/export/snapshot.h"
@@ -51,7 +52,7 @@ absl::StatusOr<render::DatasetCounts> Render(const DatasetSource& source, const 
   request.set_events(options.layout == render::Layout::kHelion && options.filter.status().empty());
   Progress progress(options);
   v1::FilterValues values;
-  absl::Status status = source(request, [&](const v1::ExportItem& item) {
+  absl::Status status = ReadAhead(source)(request, [&](const v1::ExportItem& item) {
     if (options.stop.stop_requested()) return Cancelled(options);
     progress.Saw(item);
     if (item.has_filter_values()) values = item.filter_values();

@@ -9,6 +9,7 @@
 #include "server/call/grpc_status.h"
 #include "server/call/message_buffer.h"
 #include "server/ingest/ingest_stream.h"
+#include "server/ingest/producer_opening.h"
 
 namespace telemetry::ingest {
 
@@ -32,7 +33,7 @@ void IngestCall::Run(std::function<void()> work, bool is_cheap) {
 void IngestCall::HandleRequest() {
   if (absl::Status status = Read(); !status.ok()) return End(std::move(status));
   const v1::Open& open = *outline_.open;
-  context_.writer.Open({open.producer_id(), open.epoch(), open.client(), caller().name},
+  context_.writer.Open(ProducerOpening(open, caller().name, context_.writer.dataset_id()),
                        [self = Self()](const storage::OpenOutcome& outcome) { self->OnOpened(outcome); });
 }
 

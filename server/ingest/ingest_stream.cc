@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/batch/parsed_batch.h"
 #include "server/call/grpc_status.h"
+#include "server/ingest/producer_opening.h"
 
 namespace telemetry::ingest {
 namespace {
@@ -64,7 +65,7 @@ void IngestStream::HandleOpen(const v1::Open& open) {
     if (end_) return;
     ++jobs_;
   }
-  context_.writer.Open({producer_id_, epoch_, open.client(), caller().name},
+  context_.writer.Open(ProducerOpening(open, caller().name, context_.writer.dataset_id()),
                        [self = Self()](const storage::OpenOutcome& outcome) {
                          // Must precede the end of the job; after it the stream can leave the registry.
                          if (outcome.status.ok()) {

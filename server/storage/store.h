@@ -43,6 +43,9 @@ struct ProducerOpening {
   // The name of the token that authorised the producer. From then on the producer, and the records that it sends,
   // belong to that name. Empty: the collector uses no names, and any client may send for any producer.
   std::string sender;
+  // The last record that this dataset has acknowledged, by the account of the producer. 0: not known. The storage does
+  // not use it.
+  uint64_t acked_seq = 0;
 };
 
 // The result of one ProducerOpening.
@@ -152,7 +155,7 @@ class StoreWriter {
 // readers may be open beside the writer.
 class StoreReader {
  public:
-  using Sink = std::function<absl::Status(const v1::ExportItem&)>;
+  using Sink = std::function<absl::Status(v1::ExportItem)>;
 
   virtual ~StoreReader() = default;
 
@@ -172,7 +175,7 @@ class StoreReader {
                                                                  int64_t oldest_unix_us) = 0;
 
   // Passes the requested part of the dataset to `sink`, in the order that dataset.proto defines. Ends early with the
-  // sink's error. The item is reused between calls: copy any part that must outlive the call.
+  // sink's error.
   virtual absl::Status Export(const v1::ExportRequest& request, const Sink& sink) = 0;
   // Takes the next step of an export (exporter.h). Different readers of one dataset may take the steps.
   virtual absl::StatusOr<ExportStep> Next(readers::Exporter& exporter) = 0;

@@ -1,5 +1,7 @@
 #include "server/writer/acked_seqs.h"
 
+#include <algorithm>
+
 #include "absl/status/status.h"
 
 namespace telemetry::writer {
@@ -8,7 +10,9 @@ LostRecords AckedSeqs::Check(absl::Span<const storage::ProducerOpening> openings
                              absl::Span<const storage::OpenOutcome> outcomes) {
   LostRecords lost;
   for (size_t i = 0; i < openings.size(); ++i) {
-    if (outcomes[i].status.ok()) Update(openings[i].producer_id, outcomes[i].committed_seq, &lost);
+    if (!outcomes[i].status.ok()) continue;
+    Learn(openings[i].producer_id, openings[i].acked_seq);
+    Update(openings[i].producer_id, outcomes[i].committed_seq, &lost);
   }
   return lost;
 }
@@ -24,13 +28,21 @@ LostRecords AckedSeqs::Check(absl::Span<const storage::ProducerBatch> batches,
   return lost;
 }
 
+void AckedSeqs::Learn(const std::string& producer_id, uint64_t acked_seq) {
+  if (acked_seq == 0) return;
+  const auto known = acked_.find(producer_id);
+  if (known != acked_.end()) {
+    known->second = std::max(known->second, acked_seq);
+    return;
+  }
+  if (acked_.size() >= kMostProducers) acked_.clear();
+  acked_.emplace(producer_id, acked_seq);
+}
+
 void AckedSeqs::Update(const std::string& producer_id, uint64_t stored_seq, LostRecords* lost) {
   const auto known = acked_.find(producer_id);
   if (known == acked_.end()) {
-    if (stored_seq == 0) return;
-    if (acked_.size() >= kMostProducers) acked_.clear();
-    acked_.emplace(producer_id, stored_seq);
-    return;
+    return Learn(producer_id, stored_seq);
   }
   if (stored_seq < known->second) {
     lost->records += known->second - stored_seq;

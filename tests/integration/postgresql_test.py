@@ -273,6 +273,22 @@ class Backup(PostgresqlTest):
             self.forward_all(pipeline, SAMPLES[:3], state="again")
         self.assertEqual(pipeline.export(LAYOUT), self.export_of_a_file(SAMPLES[:3]))
 
+    def test_a_collector_that_starts_after_a_restore_reports_what_was_lost(self):
+        pipeline = Pipeline(self.folder / "primary", database=self.server.url())
+        with pipeline.serving():
+            self.forward_all(pipeline, SAMPLES[:1])
+            self.server.back_up(self.backup)
+            self.forward_all(pipeline, SAMPLES[1:2])
+        self.server.tell("kill", self.server.folder)
+        self.server.restore(self.backup)
+        with pipeline.serving():
+            self.assertNotIn("lost acknowledged records", (pipeline.folder / "collector.log").read_text())
+            # The producer opens its log with the number of its last acknowledged record.
+            self.forward_all(pipeline, SAMPLES[2:3])
+            self.assertIn("lost acknowledged records", (pipeline.folder / "collector.log").read_text())
+            self.forward_all(pipeline, SAMPLES[:3], state="again")
+        self.assertEqual(pipeline.export(LAYOUT), self.export_of_a_file(SAMPLES[:3]))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -110,13 +110,27 @@ void WriteDescription(const v1::Run& run, RecordWriter* writer) {
   writer->String("hardware", run.hardware());
 }
 
-void AppendConfigs(const std::vector<RecordConfig>& configs, std::string* out) {
-  RecordWriter writer(out);
-  for (const RecordConfig& config : configs) {
-    writer.Key(FormatConfigId(config.config_id));
-    AppendJson(config.config, out);
+void AppendObject(const RecordConfig& config, std::string* out) { AppendJson(config.config, out); }
+void AppendObject(const RecordConfigJson& config, std::string* out) { out->append(config.json); }
+
+template <typename Config>
+std::string FormatHelion(const v1::Run& run, const v1::IrGraph* ir_graph, const std::vector<Config>& configs) {
+  std::string out;
+  RecordWriter writer(&out);
+  writer.String("run_id", run.run_id());
+  WriteDescription(run, &writer);
+  writer.Text("settings", run.has_settings_json() ? run.settings_json() : "null");
+  writer.Text("ir_graph", ir_graph != nullptr ? FormatHelionIrGraph(*ir_graph) : "null");
+  writer.Key("configs");
+  RecordWriter list(&out);
+  for (const Config& config : configs) {
+    list.Key(FormatConfigId(config.config_id));
+    AppendObject(config, &out);
   }
+  list.Close();
+  writer.WriteMembers(run.extra_json());
   writer.Close();
+  return out;
 }
 
 }  // namespace
@@ -134,17 +148,12 @@ absl::StatusOr<MetaRecord> ParseMetaRecord(const Json& record) {
 
 std::string FormatHelionMeta(const v1::Run& run, const v1::IrGraph* ir_graph,
                              const std::vector<RecordConfig>& configs) {
-  std::string out;
-  RecordWriter writer(&out);
-  writer.String("run_id", run.run_id());
-  WriteDescription(run, &writer);
-  writer.Text("settings", run.has_settings_json() ? run.settings_json() : "null");
-  writer.Text("ir_graph", ir_graph != nullptr ? FormatHelionIrGraph(*ir_graph) : "null");
-  writer.Key("configs");
-  AppendConfigs(configs, &out);
-  writer.WriteMembers(run.extra_json());
-  writer.Close();
-  return out;
+  return FormatHelion(run, ir_graph, configs);
+}
+
+std::string FormatHelionMetaOfJson(const v1::Run& run, const v1::IrGraph* ir_graph,
+                                   const std::vector<RecordConfigJson>& configs) {
+  return FormatHelion(run, ir_graph, configs);
 }
 
 std::string FormatPr2750Meta(const v1::Run& run) {

@@ -22,6 +22,12 @@ struct RecordConfig {
   Json config;  // an object; its keys have the record's order
 };
 
+// A config in the form in which a record contains it: the text of a JSON object.
+struct RecordConfigJson {
+  uint64_t config_id = 0;
+  std::string json;
+};
+
 // A parsed meta record (pr2699 .meta.json, pr2750 or helion line of .meta.jsonl).
 struct MetaRecord {
   // The parser computes the missing ones of run_id, kernel_id and settings_signature if it can: pr2699 has no run_id
@@ -41,6 +47,9 @@ absl::StatusOr<MetaRecord> ParseMetaRecord(const Json& record);
 // Return a record in Helion's form without the line end. Unset fields are written as "" (helion settings and ir_graph:
 // null).
 std::string FormatHelionMeta(const v1::Run& run, const v1::IrGraph* ir_graph, const std::vector<RecordConfig>& configs);
+// Does the same with configs that are already JSON objects in the form of json.dumps.
+std::string FormatHelionMetaOfJson(const v1::Run& run, const v1::IrGraph* ir_graph,
+                                   const std::vector<RecordConfigJson>& configs);
 std::string FormatPr2750Meta(const v1::Run& run);
 std::string FormatPr2699Meta(const v1::Run& run);  // several lines, no final line end
 

@@ -111,7 +111,8 @@ absl::Status DatasetRenderer::BeginRun(const v1::RunSummary& summary) {
 absl::Status DatasetRenderer::EndRun() {
   RETURN_IF_ERROR(EndAttempt());
   if (!run_.has_value()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(std::optional<RecordParts> parts, run_->record.Parts(run_->columns.run(), configs_));
+  ASSIGN_OR_RETURN(std::optional<RecordParts> parts,
+                   run_->record.Parts(run_->columns.run(), configs_, &config_formatter_));
   run_.reset();
   if (!parts.has_value()) return absl::OkStatus();
   for (RecordParts& record : records_) {

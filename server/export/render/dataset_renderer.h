@@ -12,6 +12,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "server/export/render/attempt_line.h"
+#include "server/export/render/config_formatter.h"
 #include "server/export/render/config_table.h"
 #include "server/export/render/dataset_counts.h"
 #include "server/export/render/layout.h"
@@ -96,6 +97,7 @@ class DatasetRenderer {
   std::array<std::string, kPartCount> texts_;
   std::array<bool, kPartCount> emitted_{};
   ConfigTable configs_;
+  ConfigFormatter config_formatter_;
   std::optional<CurrentRun> run_;
   std::vector<RecordParts> records_;                 // records of the current run_id
   absl::flat_hash_set<std::string> graphs_written_;  // hashes of the lines of the current run_id's graphs

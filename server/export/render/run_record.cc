@@ -1,33 +1,17 @@
 #include "server/export/render/run_record.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "proto/record/ids.h"
-#include "proto/record/json.h"
 #include "proto/record/sidecar/meta_record.h"
-#include "server/export/render/json_values.h"
 
 namespace telemetry::exporter::render {
 namespace {
-
-using record::Json;
-
-// Moves the members that `keys_json` (an array of strings) names to the front, in the order of the array.
-void OrderMembers(const std::string& keys_json, Json* config) {
-  absl::StatusOr<Json> keys = record::ParseJson(keys_json);
-  if (!keys.ok()) return;
-  auto begin = config->members.begin();
-  for (const Json& key : keys->items) {
-    auto found =
-        std::find_if(begin, config->members.end(), [&](const auto& member) { return member.first == key.text; });
-    if (found == config->members.end()) continue;
-    std::rotate(begin, found, std::next(found));
-    ++begin;
-  }
-}
 
 std::string GraphBytes(const std::optional<v1::IrGraph>& graph) {
   return graph.has_value() ? graph->SerializeAsString() : "";
@@ -43,13 +27,13 @@ bool RecordParts::Merge(const RecordParts& other) {
   if (is_listed && !other.is_listed) return true;
   if (!is_listed && other.is_listed) configs.clear();
   absl::flat_hash_map<uint64_t, std::string> known;
-  for (const record::sidecar::RecordConfig& config : configs) known[config.config_id] = record::ToJson(config.config);
-  std::vector<record::sidecar::RecordConfig> added;
-  for (const record::sidecar::RecordConfig& config : other.configs) {
+  for (const record::sidecar::RecordConfigJson& config : configs) known[config.config_id] = config.json;
+  std::vector<record::sidecar::RecordConfigJson> added;
+  for (const record::sidecar::RecordConfigJson& config : other.configs) {
     auto found = known.find(config.config_id);
     if (found == known.end()) {
       added.push_back(config);
-    } else if (found->second != record::ToJson(config.config)) {
+    } else if (found->second != config.json) {
       return false;
     }
   }
@@ -61,7 +45,7 @@ bool RecordParts::Merge(const RecordParts& other) {
 std::string RecordParts::Format(Layout layout) const {
   switch (layout) {
     case Layout::kHelion:
-      return record::sidecar::FormatHelionMeta(run, graph.has_value() ? &*graph : nullptr, configs) + "\n";
+      return record::sidecar::FormatHelionMetaOfJson(run, graph.has_value() ? &*graph : nullptr, configs) + "\n";
     case Layout::kPr2750:
       return record::sidecar::FormatPr2750Meta(run) + "\n";
     case Layout::kPr2699:
@@ -74,14 +58,18 @@ std::string RecordParts::Format(Layout layout) const {
 }
 
 void RunRecord::Add(const v1::RunConfig& run_config) {
-  if (run_config.has_record_keys_json()) listed_[run_config.config_id()] = run_config.record_keys_json();
+  if (!run_config.has_record_keys_json()) return;
+  const std::string& keys = run_config.record_keys_json();
+  if (key_lists_.empty() || key_lists_.back() != keys) key_lists_.push_back(keys);
+  listed_[run_config.config_id()] = key_lists_.size() - 1;
 }
 
 void RunRecord::SawConfig(uint64_t config_id) {
   if (layout_ == Layout::kHelion && seen_.insert(config_id).second) seen_in_order_.push_back(config_id);
 }
 
-absl::StatusOr<std::optional<RecordParts>> RunRecord::Parts(const v1::Run& run, const ConfigTable& configs) const {
+absl::StatusOr<std::optional<RecordParts>> RunRecord::Parts(const v1::Run& run, const ConfigTable& configs,
+                                                            ConfigFormatter* formatter) const {
   const bool is_described = run.has_kernel_name() || run.has_kernel_source();
   if (!is_described && layout_ != Layout::kKeyed) return std::nullopt;
   RecordParts parts = {.run = run, .graph = graph_, .is_listed = !listed_.empty(), .configs = {}};
@@ -92,9 +80,9 @@ absl::StatusOr<std::optional<RecordParts>> RunRecord::Parts(const v1::Run& run, 
       return absl::DataLossError(absl::StrCat("run ", run.run_id(), " lists config ", record::FormatConfigId(config_id),
                                               ", which the dataset does not hold: check the database"));
     }
-    parts.configs.push_back({.config_id = config_id, .config = ConfigJson(config->text)});
-    auto keys = listed_.find(config_id);
-    if (keys != listed_.end()) OrderMembers(keys->second, &parts.configs.back().config);
+    const auto keys = listed_.find(config_id);
+    const std::string_view keys_json = keys == listed_.end() ? std::string_view() : key_lists_[keys->second];
+    parts.configs.push_back({.config_id = config_id, .json = formatter->Format(config->text, keys_json)});
   }
   return parts;
 }
@@ -107,9 +95,11 @@ std::vector<uint64_t> RunRecord::ConfigsInOrder() const {
   for (uint64_t config_id : seen_in_order_) {
     if (listed_.contains(config_id)) order.push_back(config_id);
   }
+  const auto seen_end = static_cast<std::ptrdiff_t>(order.size());
   for (const auto& [config_id, keys] : listed_) {
     if (!seen_.contains(config_id)) order.push_back(config_id);
   }
+  std::sort(order.begin() + seen_end, order.end());
   return order;
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "proto/record/sidecar/meta_record.h"
+#include "server/export/render/config_formatter.h"
 #include "server/export/render/config_table.h"
 #include "server/export/render/layout.h"
 #include "telemetry/v1/records.pb.h"
@@ -24,7 +24,7 @@ struct RecordParts {
   // The configs of a helion record, in its order. is_listed is true if a record listed them, false if rows referred to
   // them.
   bool is_listed = false;
-  std::vector<record::sidecar::RecordConfig> configs;
+  std::vector<record::sidecar::RecordConfigJson> configs;
 
   // Adds the configs of `other`. Returns false and changes nothing if `other` describes the run, its graph or a config
   // differently.
@@ -50,14 +50,16 @@ class RunRecord {
   // Returns the content of the record. Returns nullopt if neither name nor source of the kernel are known: then there
   // is no record, except in the keyed layout, which has one for every run. Returns DATA_LOSS if the text of a listed
   // config is missing.
-  absl::StatusOr<std::optional<RecordParts>> Parts(const v1::Run& run, const ConfigTable& configs) const;
+  absl::StatusOr<std::optional<RecordParts>> Parts(const v1::Run& run, const ConfigTable& configs,
+                                                   ConfigFormatter* formatter) const;
 
  private:
   std::vector<uint64_t> ConfigsInOrder() const;
 
   const Layout layout_;
   std::optional<v1::IrGraph> graph_;
-  std::map<uint64_t, std::string> listed_;  // config_id to record_keys_json
+  std::vector<std::string> key_lists_;            // each record_keys_json that differs from the one before
+  absl::flat_hash_map<uint64_t, size_t> listed_;  // config_id to index in key_lists_
   std::vector<uint64_t> seen_in_order_;
   absl::flat_hash_set<uint64_t> seen_;
 };

@@ -130,11 +130,15 @@ absl::Status PgConnection::SetUp() {
   return Execute(kSetUp).status();
 }
 
-absl::Status PgConnection::Restore() {
-  if (alive()) return absl::OkStatus();
+absl::Status PgConnection::Restore() { return alive() ? absl::OkStatus() : Reconnect(); }
+
+absl::Status PgConnection::Reconnect() {
   ++lost;
   return Connect();
 }
+
+// All calls of libpq that run a statement first discard the result of an earlier one.
+void PgConnection::Send(const char* sql) { PQsendQuery(handle(), sql); }
 
 uint64_t PgConnection::connections_lost() { return lost; }
 

@@ -41,15 +41,19 @@ class PgConnection {
   // Connects again if the connection was lost. Must not be called inside a transaction, which would be lost with the
   // connection.
   absl::Status Restore();
+  // Replaces a connection that was found to be lost. Must not be called inside a transaction either.
+  absl::Status Reconnect();
   // Returns false if no connection was made or the connection was lost.
   bool alive() const { return PQstatus(connection_.get()) == CONNECTION_OK; }
   // Counts connections. Statements prepared on an earlier one no longer exist.
   uint64_t generation() const { return generation_; }
-  // Counts the lost connections of this process that Restore() has detected.
+  // Counts the lost connections of this process that were replaced.
   static uint64_t connections_lost();
 
   // Runs one or more SQL statements without parameters. Returns the result of the last one.
   absl::StatusOr<PgResult> Execute(const char* sql);
+  // Sends a SQL statement whose result does not matter, and does not wait for it. The next statement waits.
+  void Send(const char* sql);
   // Returns the result of a libpq call on this connection, or its error.
   absl::StatusOr<PgResult> Check(PGresult* result) const;
 

@@ -42,12 +42,13 @@ absl::Status PgDatabase::Begin(Access access) {
   const char* const sql = access == Access::kRead ? "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
                                                   : "BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE";
   bulk_inserts_.Begin(uses_copy_ && access == Access::kWrite);
+  is_read_only_ = access == Access::kRead;
   RETURN_IF_ERROR(connection_.Restore());
   absl::Status status = Execute(sql);
   if (status.ok() || connection_.alive()) return status;
-  // A connection that was lost since its last use fails here first, and no statement has run on it, so it can be
-  // replaced.
-  status = connection_.Connect();
+  // A connection that was lost since its last use fails here first, and no statement of the transaction has run on it,
+  // so it can be replaced.
+  status = connection_.Reconnect();
   return status.ok() ? Execute(sql) : status;
 }
 
@@ -65,6 +66,11 @@ absl::Status PgDatabase::Commit() {
 absl::Status PgDatabase::RollBack() {
   // The rollback also undoes rows that were sent, so the result of the COPY does not matter.
   bulk_inserts_.FinishCopy().IgnoreError();
+  if (is_read_only_) {
+    // Nothing depends on the result, so an export does not wait for it after each page.
+    connection_.Send("ROLLBACK");
+    return absl::OkStatus();
+  }
   return connection_.alive() ? Execute("ROLLBACK") : absl::OkStatus();
 }
 

@@ -54,6 +54,7 @@ class PgDatabase : public sql::Database {
   PgConnection connection_;
   PgBulkInserts bulk_inserts_;
   bool uses_copy_ = false;
+  bool is_read_only_ = false;  // the last transaction
   int statements_ = 0;
   bool commit_unknown_ = false;
 };

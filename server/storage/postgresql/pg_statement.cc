@@ -32,6 +32,11 @@ size_t IntegerBytes(Oid type) {
 // Reads an integer of any size, most significant byte first.
 int64_t ReadInteger(std::string_view bytes) {
   if (bytes.empty()) return 0;
+  if (bytes.size() == 8) {  // almost always: the compiler makes one instruction of this loop
+    uint64_t value = 0;
+    for (size_t i = 0; i < 8; ++i) value = value << 8 | static_cast<unsigned char>(bytes[i]);
+    return static_cast<int64_t>(value);
+  }
   int64_t value = static_cast<signed char>(bytes.front());
   for (const char byte : bytes.substr(1)) value = value * 256 + static_cast<unsigned char>(byte);
   return value;

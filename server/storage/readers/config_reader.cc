@@ -8,15 +8,16 @@
 namespace telemetry::storage::readers {
 namespace {
 
-// Limit of the cached texts of arguments, which many configs share.
-constexpr size_t kMostArgumentBytes = size_t{2} << 20;
+// Limit of the cached texts of arguments.
+constexpr uint64_t kMostArgumentBytes = uint64_t{2} << 20;
 // The number of ids that a stream caches: 128 KiB.
 constexpr size_t kRememberedIds = 8192;
 
 }  // namespace
 
 ConfigReader::ConfigReader(sql::Database& database)
-    : read_(database, "SELECT config, config_id, sender, arguments, unsplit_text FROM configs WHERE config = ?1"),
+    : arguments_(kMostArgumentBytes),
+      read_(database, "SELECT config, config_id, sender, arguments, unsplit_text FROM configs WHERE config = ?1"),
       read_many_(database, "config, config_id, sender, arguments, unsplit_text", "configs", "config = k.column1", 0),
       read_argument_(database, "SELECT text FROM config_arguments WHERE argument = ?1"),
       read_nameless_(database,
@@ -58,9 +59,9 @@ absl::Status ConfigReader::Prefetch(absl::Span<const int64_t> configs, bool anno
         seen_->ids.empty() ? nullptr : &seen_->ids[static_cast<size_t>(config) % kRememberedIds];
     if (entry == nullptr || entry->config != config || (announces && !IsAnnounced(config))) unknown.push_back(config);
   }
-  rows_.clear();
+  BeginPrefetch();
   return read_many_.Read({}, unknown, [this](const sql::Statement& row) {
-    rows_[row.Int(0)] = ReadRow(row);
+    AddPrefetched(row, 0);
     return absl::OkStatus();
   });
 }
@@ -75,11 +76,12 @@ absl::Status ConfigReader::Load(int64_t config, v1::ExportConfigs* announced, Se
   return Fill(*row, announced->add_configs());
 }
 
-ConfigReader::Row ConfigReader::ReadRow(const sql::Statement& row) {
-  const auto text = [&row](int column) {
-    return row.IsNull(column) ? std::nullopt : std::optional<std::string>(row.Text(column));
-  };
-  return {.id = static_cast<uint64_t>(row.Int(1)), .sender = row.Int(2), .arguments = text(3), .unsplit = text(4)};
+ConfigReader::Row ConfigReader::ReadRow(const sql::Statement& row, int column) {
+  const auto text = [&row](int at) { return row.IsNull(at) ? std::nullopt : std::optional<std::string>(row.Text(at)); };
+  return {.id = static_cast<uint64_t>(row.Int(column + 1)),
+          .sender = row.Int(column + 2),
+          .arguments = text(column + 3),
+          .unsplit = text(column + 4)};
 }
 
 absl::StatusOr<const ConfigReader::Row*> ConfigReader::Find(int64_t config) {
@@ -130,20 +132,14 @@ absl::Status ConfigReader::AppendText(std::string_view arguments, std::string* t
 }
 
 absl::StatusOr<const std::string*> ConfigReader::Argument(int64_t argument) {
-  const auto key = static_cast<size_t>(argument);
-  if (key >= arguments_.size()) arguments_.resize(key + key / 2 + 64);
-  if (!arguments_[key].empty()) return &arguments_[key];
-  ASSIGN_OR_RETURN(bool found, read_argument_.Bind(argument).Step());
+  if (const auto known = arguments_.find(argument); known != arguments_.end()) return &known->second;
+  ASSIGN_OR_RETURN(const bool found, read_argument_.Bind(argument).Step());
   if (!found) return absl::DataLossError(absl::StrCat("config argument ", argument, " is referenced but missing"));
-  const std::string_view text = read_argument_.Text(0);
-  if (argument_bytes_ + text.size() > kMostArgumentBytes) {
-    ForgetArguments();
-    arguments_.resize(key + 1);
-  }
-  argument_bytes_ += text.size();
-  arguments_[key] = std::string(text);
+  found_argument_ = read_argument_.String(0);
   read_argument_.Reset();
-  return &arguments_[key];
+  arguments_.emplace(argument, found_argument_);
+  const auto cached = arguments_.find(argument);
+  return cached == arguments_.end() ? &found_argument_ : &cached->second;
 }
 
 }  // namespace telemetry::storage::readers

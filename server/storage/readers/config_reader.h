@@ -12,6 +12,7 @@
 #include "absl/types/span.h"
 #include "server/storage/readers/key_lookup.h"
 #include "server/storage/sql/statement.h"
+#include "server/storage/tables/byte_bounded_cache.h"
 #include "telemetry/v1/dataset.pb.h"
 
 namespace telemetry::storage::readers {
@@ -51,11 +52,16 @@ class ConfigReader {
   // Reads the configs that Id() would have to read, with one statement. `configs` are the next ones to be passed to
   // Id(), at most KeyLookup::kKeysAtOnce. `announces`: `announced` will not be null.
   absl::Status Prefetch(absl::Span<const int64_t> configs, bool announces);
+  // Does the same for configs that a query of the caller reads: it calls BeginPrefetch(), then AddPrefetched() for each
+  // row, whose columns from `column` on are kColumns of the table `configs AS c`.
+  static constexpr char kColumns[] = "c.config, c.config_id, c.sender, c.arguments, c.unsplit_text";
+  void BeginPrefetch() { rows_.clear(); }
+  void AddPrefetched(const sql::Statement& row, int column) { rows_[row.Int(column)] = ReadRow(row, column); }
 
   void Forget() {
     own_ = {};
     rows_.clear();
-    ForgetArguments();
+    arguments_.clear();
   }
 
  private:
@@ -66,7 +72,7 @@ class ConfigReader {
     std::optional<std::string> arguments, unsplit;  // nullopt: NULL
   };
 
-  static Row ReadRow(const sql::Statement& row);
+  static Row ReadRow(const sql::Statement& row, int column = 0);
   bool IsAnnounced(int64_t config) const;
   absl::Status Load(int64_t config, v1::ExportConfigs* announced, Seen::Entry* entry);
   // Returns the config's row, which is valid until the next call.
@@ -76,17 +82,14 @@ class ConfigReader {
   absl::StatusOr<bool> FillText(const Row& row, std::string* text);
   // Appends the text that `arguments`, a JSON array of argument keys, encodes.
   absl::Status AppendText(std::string_view arguments, std::string* text);
+  // Returns the text of an argument, which is valid until the next call.
   absl::StatusOr<const std::string*> Argument(int64_t argument);
-
-  void ForgetArguments() {
-    arguments_ = {};
-    argument_bytes_ = 0;
-  }
 
   Seen own_;
   Seen* seen_ = &own_;
-  std::vector<std::string> arguments_;  // by key; empty: not cached
-  size_t argument_bytes_ = 0;
+  // The texts of arguments by key. Many configs share an argument, so an export keeps them from one step to the next.
+  tables::ByteBoundedCache<int64_t, std::string> arguments_;
+  std::string found_argument_;              // the text of an argument that is too large for the cache
   absl::flat_hash_map<int64_t, Row> rows_;  // by key: those of the last Prefetch()
   Row found_;
   sql::Statement read_;

@@ -76,8 +76,10 @@ DatasetReader::DatasetReader(sql::Database& database)
       run_config_keys_(database,
                        "SELECT c.config_id, rc.config FROM run_configs AS rc "
                        "JOIN configs AS c ON c.config = rc.config WHERE rc.run = ?1"),
-      run_configs_(database, "config, sample_id, decorator, key_list", "run_configs",
-                   "run = ?1 AND config = k.column1", 1),
+      run_configs_(database,
+                   absl::StrCat("r.sample_id, r.decorator, r.key_list, ", ConfigReader::kColumns).c_str(),
+                   "run_configs AS r JOIN configs AS c ON c.config = r.config",
+                   "r.run = ?1 AND r.config = k.column1", 1),
       key_list_(database, "SELECT keys_json FROM key_lists WHERE key_list = ?1"),
       kernel_names_(database, TELEMETRY_VALUES_OF("name", "kernels")),
       hardware_(database, TELEMETRY_VALUES_OF("hardware", "runs")),
@@ -234,11 +236,13 @@ absl::StatusOr<std::vector<std::pair<uint64_t, int64_t>>> DatasetReader::RunConf
 absl::StatusOr<absl::flat_hash_map<int64_t, StoredRunConfig>> DatasetReader::ReadRunConfigs(
     int64_t run, absl::Span<const int64_t> configs) {
   absl::flat_hash_map<int64_t, StoredRunConfig> found;
-  RETURN_IF_ERROR(run_configs_.Read({run}, configs, [&found](const sql::Statement& row) {
-    StoredRunConfig& stored = found[row.Int(0)];
-    if (!row.IsNull(1)) stored.sample_id = std::string(row.Bytes(1));
-    if (!row.IsNull(2)) stored.decorator = row.String(2);
-    if (!row.IsNull(3)) stored.key_list = row.Int(3);
+  configs_.BeginPrefetch();
+  RETURN_IF_ERROR(run_configs_.Read({run}, configs, [this, &found](const sql::Statement& row) {
+    StoredRunConfig& stored = found[row.Int(3)];
+    if (!row.IsNull(0)) stored.sample_id = std::string(row.Bytes(0));
+    if (!row.IsNull(1)) stored.decorator = row.String(1);
+    if (!row.IsNull(2)) stored.key_list = row.Int(2);
+    configs_.AddPrefetched(row, 3);
     return absl::OkStatus();
   }));
   return found;

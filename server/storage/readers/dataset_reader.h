@@ -83,7 +83,8 @@ class DatasetReader {
 
   // Returns the ids and keys of a run's run_configs, ordered by config_id.
   absl::StatusOr<std::vector<std::pair<uint64_t, int64_t>>> RunConfigKeys(int64_t run);
-  // Reads the run configs of these configs, at most KeyLookup::kKeysAtOnce; by the config's key.
+  // Reads the run configs of these configs, at most KeyLookup::kKeysAtOnce; by the config's key. Also reads the
+  // configs, which are the next ones to be passed to configs().Id().
   absl::StatusOr<absl::flat_hash_map<int64_t, StoredRunConfig>> ReadRunConfigs(int64_t run,
                                                                                absl::Span<const int64_t> configs);
   absl::Status Fill(const StoredRunConfig& stored, v1::RunConfig* out);

@@ -249,7 +249,6 @@ absl::StatusOr<size_t> Exporter::ReadRunConfigs(const StoredRun& run,
     std::vector<int64_t> some;
     for (size_t next = i; next < std::min(i + KeyLookup::kKeysAtOnce, end); ++next) some.push_back(keys[next].second);
     ASSIGN_OR_RETURN(const auto stored, reader_->ReadRunConfigs(run.described_by, some));
-    RETURN_IF_ERROR(reader_->configs().Prefetch(some, /*announces=*/true));
     for (const size_t some_end = i + some.size(); i < some_end && bytes < kPageBytes; ++i) {
       const auto& [config_id, key] = keys[i];
       v1::RunConfig* config = page->add_run_configs();
@@ -274,9 +273,7 @@ absl::StatusOr<size_t> Exporter::Announce(int64_t config) {
 }
 
 absl::Status Exporter::ReadAttempt(const StoredAttempt& attempt, v1::AttemptSummary* summary) {
-  ASSIGN_OR_RETURN(const sql::Transaction transaction, sql::Transaction::BeginRead(*database_));
-  RETURN_IF_ERROR(CheckStillThere(attempt));
-  ASSIGN_OR_RETURN(StoredAttempt whole, reader_->Attempt(attempt.summary.attempt().attempt_id()));
+  ASSIGN_OR_RETURN(StoredAttempt whole, ReadAgain(attempt));
   *summary = std::move(whole.summary);
   summary->set_measurements(attempt.summary.measurements());
   if (attempt.summary.has_best_perf_ms()) summary->set_best_perf_ms(attempt.summary.best_perf_ms());
@@ -292,7 +289,7 @@ Walk Exporter::SendAttempt(const StoredAttempt& attempt) {
   if (!status.ok()) co_return status;
   if (with_events_) status = co_await SendEvents(attempt);
   if (!status.ok()) co_return status;
-  co_return CheckStillThere(attempt);
+  co_return ReadAgain(attempt).status();
 }
 
 Walk Exporter::SendEvents(const StoredAttempt& attempt) {
@@ -360,11 +357,10 @@ absl::StatusOr<bool> Exporter::ReadRows(const sql::AttemptKey& attempt, uint64_t
 
 // Each page is read in its own transaction. An attempt that was removed between two pages was announced but exported
 // only in part.
-absl::Status Exporter::CheckStillThere(const StoredAttempt& attempt) {
+absl::StatusOr<StoredAttempt> Exporter::ReadAgain(const StoredAttempt& attempt) {
   absl::StatusOr<StoredAttempt> now = reader_->Attempt(attempt.summary.attempt().attempt_id());
-  if (now.ok() && now->key == attempt.key) return absl::OkStatus();
-  if (!now.ok() && !absl::IsNotFound(now.status())) return now.status();
-  return HasChanged();
+  if (absl::IsNotFound(now.status()) || (now.ok() && !(now->key == attempt.key))) return HasChanged();
+  return now;
 }
 
 Walk Exporter::SendFilterValues() {

@@ -82,7 +82,8 @@ class Exporter {
   absl::StatusOr<bool> ReadRows(const sql::AttemptKey& attempt, uint64_t after_seq, RowParts parts);
   // Reads one page of events. Returns false if that was the last page.
   absl::StatusOr<bool> ReadEvents(const sql::AttemptKey& attempt, uint64_t after_seq, v1::ExportEvents* page);
-  absl::Status CheckStillThere(const StoredAttempt& attempt);
+  // Returns ABORTED if the attempt was removed or superseded since it was read.
+  absl::StatusOr<StoredAttempt> ReadAgain(const StoredAttempt& attempt);
 
   // Returns only keys, ids and senders, since a run may be larger than a megabyte.
   absl::StatusOr<std::vector<StoredRun>> NextRuns(const RunPlace& after);

@@ -165,10 +165,7 @@ absl::Status MeasurementReader::Add(const sql::AttemptKey& key, RowStats* stats,
     if (!found.ok() || !*found) return found.status();
     ++stats->measurements;
     const int64_t config = read_stats_.Int(0);
-    const auto config_key = static_cast<size_t>(config);
-    if (config_key >= counted_in_.size()) counted_in_.resize(config_key + config_key / 2 + 64);
-    if (counted_in_[config_key] != stats_round_) ++stats->configs;
-    counted_in_[config_key] = stats_round_;
+    if (counted_.insert(config).second) ++stats->configs;
     if (read_stats_.Int(1) != ok_status || read_stats_.IsNull(2)) continue;
     const auto seq = static_cast<uint64_t>(read_stats_.Int(3));
     while (rank != ranks.end() && rank->first < seq) ++rank;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -66,14 +67,17 @@ class MeasurementReader {
 
   absl::StatusOr<uint64_t> Count(const sql::AttemptKey& key);
   // Begins a new set of rows. Add() counts its distinct configs.
-  RowStats NewStats() { return ++stats_round_, RowStats(); }
+  RowStats NewStats() {
+    counted_ = {};
+    return {};
+  }
   // Adds the attempt's rows to `stats`, and stores the best of these rows in `best`.
   absl::Status Add(const sql::AttemptKey& key, RowStats* stats, std::optional<BestRow>* best);
 
   void Forget() {
     statuses_ = {};
     status_bytes_ = 0;
-    counted_in_ = {};
+    counted_ = {};
   }
 
  private:
@@ -94,8 +98,7 @@ class MeasurementReader {
   ConfigReader& configs_;
   std::vector<std::string> statuses_;  // by key; empty: not cached
   size_t status_bytes_ = 0;
-  uint32_t stats_round_ = 0;
-  std::vector<uint32_t> counted_in_;  // by config key: the round in which the config was last counted
+  absl::flat_hash_set<int64_t> counted_;  // the keys of the configs in the current set of rows
 
   sql::Statement read_page_;
   sql::Statement read_hashes_;

@@ -174,7 +174,7 @@ absl::Status SqlReader::Export(const v1::ExportRequest& request, const Sink& sin
       return absl::DataLossError("cannot parse a stored IR graph");
     }
     if (!step->item.has_value()) continue;
-    RETURN_IF_ERROR(sink(*step->item));
+    RETURN_IF_ERROR(sink(*std::move(step->item)));
   }
 }
 
@@ -182,7 +182,6 @@ absl::StatusOr<ExportStep> SqlReader::Next(Exporter& exporter) {
   if (!exporter.has_begun()) {
     ASSIGN_OR_RETURN(const sql::Transaction transaction, BeginCall());
   }
-  reader_.Forget();
   return exporter.Next(*database_, reader_);
 }
 

@@ -15,7 +15,7 @@
 #include "proto/record/ids.h"
 #include "proto/record/json.h"
 #include "proto/record/python_literal.h"
-#include "server/storage/sqlite/sqlite_store.h"
+#include "server/storage/any/any_store.h"
 #include "server/storage/store.h"
 
 namespace telemetry::bench {
@@ -142,8 +142,8 @@ absl::Status Commit(const std::vector<v1::Record>& records, uint64_t first_seq, 
 
 }  // namespace
 
-absl::Status BuildDataset(const std::string& path, uint64_t rows) {
-  absl::StatusOr<std::unique_ptr<storage::StoreWriter>> writer = storage::sqlite::OpenSqliteWriter(path);
+absl::Status BuildDataset(const std::string& db, uint64_t rows) {
+  absl::StatusOr<std::unique_ptr<storage::StoreWriter>> writer = storage::any::OpenWriter(db);
   if (!writer.ok()) return writer.status();
   absl::StatusOr<uint64_t> committed = (*writer)->OpenProducer(kProducerId, 1, "bench-export");
   if (!committed.ok()) return committed.status();

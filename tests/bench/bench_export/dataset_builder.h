@@ -7,8 +7,8 @@
 
 namespace telemetry::bench {
 
-// Creates a database of `rows` measurements: runs of 1,000 rows, with two rows per config. Every call creates the same
-// rows.
-absl::Status BuildDataset(const std::string& path, uint64_t rows);
+// Creates a dataset of `rows` measurements in a SQLite file or an empty PostgreSQL database: runs of 1,000 rows, with
+// two rows per config. Every call creates the same rows.
+absl::Status BuildDataset(const std::string& db, uint64_t rows);
 
 }  // namespace telemetry::bench

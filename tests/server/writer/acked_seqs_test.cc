@@ -12,8 +12,10 @@ namespace {
 
 class AckedSeqsTest : public ::testing::Test {
  protected:
-  LostRecords Open(const std::string& producer, uint64_t stored, absl::Status status = absl::OkStatus()) {
-    const std::vector<storage::ProducerOpening> openings = {{.producer_id = producer, .client = "", .sender = ""}};
+  LostRecords Open(const std::string& producer, uint64_t stored, absl::Status status = absl::OkStatus(),
+                   uint64_t acked = 0) {
+    const std::vector<storage::ProducerOpening> openings = {
+        {.producer_id = producer, .client = "", .sender = "", .acked_seq = acked}};
     return acked_.Check(openings, std::vector<storage::OpenOutcome>{{.status = status, .committed_seq = stored}});
   }
   LostRecords Commit(const std::string& producer, uint64_t stored, absl::Status status = absl::OkStatus()) {
@@ -50,6 +52,16 @@ TEST_F(AckedSeqsTest, AGapShowsALossAndOtherRefusalsDoNot) {
   EXPECT_EQ(Commit("p", 0, absl::UnavailableError("open again")).producers, 0u);
   EXPECT_EQ(Open("p", 0, absl::PermissionDeniedError("of another sender")).producers, 0u);
   EXPECT_EQ(Commit("p", 7, absl::OutOfRangeError("a gap")).records, 2u);
+}
+
+TEST_F(AckedSeqsTest, AProducerKnowsWhatAnotherCollectorHasAcknowledged) {
+  EXPECT_EQ(Open("p", 4, absl::OkStatus(), /*acked=*/9).records, 5u);
+  EXPECT_EQ(Open("p", 4, absl::OkStatus(), /*acked=*/4).producers, 0u);
+  EXPECT_EQ(Commit("p", 9).producers, 0u);
+  // An account that is older than what the collector knows does not hide a loss.
+  EXPECT_EQ(Open("p", 5, absl::OkStatus(), /*acked=*/3).records, 4u);
+  EXPECT_EQ(Open("q", 0, absl::PermissionDeniedError("of another sender"), /*acked=*/7).producers, 0u);
+  EXPECT_EQ(Open("q", 0).producers, 0u);
 }
 
 TEST_F(AckedSeqsTest, RemembersABoundedNumberOfProducers) {

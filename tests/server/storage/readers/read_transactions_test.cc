@@ -42,6 +42,7 @@ class ReadTransactionsTest : public ::testing::Test {
     const std::string_view text = static_cast<const char*>(sql);
     if (text.starts_with("BEGIN")) return 0;
     ++test.statements_;
+    if (text.starts_with("SELECT text FROM config_arguments")) ++test.argument_reads_;
     if (sqlite3_get_autocommit(test.handle_) != 0) test.outside_.emplace_back(text);
     return 0;
   }
@@ -58,6 +59,7 @@ class ReadTransactionsTest : public ::testing::Test {
   DatasetStory story_;
   sqlite3* handle_ = nullptr;
   int statements_ = 0;
+  int argument_reads_ = 0;
   std::vector<std::string> outside_;
   std::unique_ptr<SqlReader> reader_;
 };
@@ -100,6 +102,19 @@ TEST_F(ReadTransactionsTest, ThePagesOfAnExport) {
   // kinds of rows of an attempt, the existence of an attempt.
   EXPECT_THAT(outside_, Each(AnyOf(StartsWith("SELECT c.config_id, rc.config "), StartsWith("SELECT EXISTS "),
                                    StartsWith("SELECT a.attempt, "))));
+}
+
+TEST_F(ReadTransactionsTest, AnExportReadsTheTextOfAnArgumentOnce) {
+  for (const char run : {'b', 'c'}) {
+    const char attempt = run == 'b' ? 'q' : 'r';
+    const uint64_t config = run == 'b' ? 8 : 9;
+    story_.Send({RunRecord(run), AttemptRecord(attempt, run),
+                 ConfigRecord(config, run == 'b' ? "Config(warps=4, stages=1)" : "Config(warps=4, stages=2)"),
+                 Row(attempt, 1, 1.5, config)});
+  }
+  const absl::Status status = reader_->Export({}, [](const v1::ExportItem& /*item*/) { return absl::OkStatus(); });
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(argument_reads_, 3);
 }
 
 TEST_F(ReadTransactionsTest, TheStepsOfADeletion) {
