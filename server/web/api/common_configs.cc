@@ -9,7 +9,7 @@
 #include "server/web/api/run_scope.h"
 #include "server/web/rows/by_keys.h"
 #include "server/web/rows/measured_config.h"
-#include "server/web/statistics/samples.h"
+#include "proto/statistics/samples.h"
 
 namespace telemetry::web::api {
 namespace {

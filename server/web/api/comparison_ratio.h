@@ -9,7 +9,7 @@
 #include "server/web/api/comparison_item.h"
 #include "server/web/api/row_details.h"
 #include "server/web/json/json_writer.h"
-#include "server/web/statistics/ratio.h"
+#include "proto/statistics/ratio.h"
 
 namespace telemetry::web::api {
 

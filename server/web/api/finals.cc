@@ -10,7 +10,7 @@
 #include "server/web/api/row_details.h"
 #include "server/web/api/run_scope.h"
 #include "server/web/rows/measured_config.h"
-#include "server/web/statistics/ratio.h"
+#include "proto/statistics/ratio.h"
 
 namespace telemetry::web::api {
 namespace {

@@ -8,8 +8,8 @@
 #include "proto/base/status_macros.h"
 #include "server/web/api/endpoints.h"
 #include "server/web/api/knob_view.h"
-#include "server/web/statistics/effects.h"
-#include "server/web/statistics/samples.h"
+#include "proto/statistics/effects.h"
+#include "proto/statistics/samples.h"
 
 namespace telemetry::web::api {
 namespace {

@@ -9,7 +9,7 @@
 #include "server/storage/sql/attempt_key.h"
 #include "server/storage/sql/statement.h"
 #include "server/web/json/json_writer.h"
-#include "server/web/statistics/samples.h"
+#include "proto/statistics/samples.h"
 
 namespace telemetry::web::api {
 

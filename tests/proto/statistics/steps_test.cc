@@ -1,11 +1,11 @@
-#include "server/web/statistics/steps.h"
+#include "proto/statistics/steps.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
 
-namespace telemetry::web::statistics {
+namespace telemetry::statistics {
 namespace {
 
 using ::testing::ElementsAre;
@@ -87,4 +87,4 @@ TEST(StepsTest, IgnoresNoiseSmallChangesAndOutliers) {
 }
 
 }  // namespace
-}  // namespace telemetry::web::statistics
+}  // namespace telemetry::statistics

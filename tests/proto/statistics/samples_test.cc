@@ -1,9 +1,9 @@
-#include "server/web/statistics/samples.h"
+#include "proto/statistics/samples.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace telemetry::web::statistics {
+namespace telemetry::statistics {
 namespace {
 
 using ::testing::DoubleEq;
@@ -51,4 +51,4 @@ TEST(SamplesTest, ComputesTheRelativeSpread) {
 }
 
 }  // namespace
-}  // namespace telemetry::web::statistics
+}  // namespace telemetry::statistics

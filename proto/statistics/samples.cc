@@ -1,11 +1,11 @@
-#include "server/web/statistics/samples.h"
+#include "proto/statistics/samples.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <utility>
 
-namespace telemetry::web::statistics {
+namespace telemetry::statistics {
 
 std::vector<double> ParseSamples(std::string_view json, size_t most) {
   std::vector<double> samples;
@@ -50,4 +50,4 @@ std::optional<double> RelativeSpread(std::vector<double> values) {
   return (quantiles->p75 - quantiles->p25) / quantiles->median;
 }
 
-}  // namespace telemetry::web::statistics
+}  // namespace telemetry::statistics

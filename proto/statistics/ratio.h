@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-namespace telemetry::web::statistics {
+namespace telemetry::statistics {
 
 // A ratio with the bounds of its 95% confidence interval.
 struct Ratio {
@@ -24,4 +24,4 @@ std::optional<Ratio> CompareMedians(const std::vector<double>& baseline, const s
 // Returns the geometric mean of ratios of pairs, which are positive. nullopt: there are none.
 std::optional<Ratio> GeometricMean(const std::vector<double>& ratios);
 
-}  // namespace telemetry::web::statistics
+}  // namespace telemetry::statistics

@@ -1,10 +1,10 @@
-#include "server/web/statistics/effects.h"
+#include "proto/statistics/effects.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-namespace telemetry::web::statistics {
+namespace telemetry::statistics {
 namespace {
 
 constexpr int kFittingSteps = 20;
@@ -100,4 +100,4 @@ PairEffect ExplainedByPair(const std::vector<double>& values, const Groups& a, c
   return pair;
 }
 
-}  // namespace telemetry::web::statistics
+}  // namespace telemetry::statistics

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-namespace telemetry::web::statistics {
+namespace telemetry::statistics {
 
 // A change of level in a series of times.
 struct LevelStep {
@@ -20,4 +20,4 @@ struct LevelStep {
 // after it; a change below 2%, or within the noise of the values around it, is none.
 std::vector<LevelStep> FindSteps(const std::vector<double>& values);
 
-}  // namespace telemetry::web::statistics
+}  // namespace telemetry::statistics

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace telemetry::web::statistics {
+namespace telemetry::statistics {
 
 // Quantiles of a list of numbers.
 struct Quantiles {
@@ -27,4 +27,4 @@ std::optional<Quantiles> QuantilesOf(std::vector<double> values);
 // Returns the interquartile range divided by the median, or nullopt for fewer than three values or a median of 0.
 std::optional<double> RelativeSpread(std::vector<double> values);
 
-}  // namespace telemetry::web::statistics
+}  // namespace telemetry::statistics

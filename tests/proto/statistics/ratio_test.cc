@@ -1,10 +1,10 @@
-#include "server/web/statistics/ratio.h"
+#include "proto/statistics/ratio.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-namespace telemetry::web::statistics {
+namespace telemetry::statistics {
 namespace {
 
 TEST(RatioTest, ComparesMedians) {
@@ -61,4 +61,4 @@ TEST(RatioTest, UsesStudentsDistributionBeyondItsTable) {
 }
 
 }  // namespace
-}  // namespace telemetry::web::statistics
+}  // namespace telemetry::statistics

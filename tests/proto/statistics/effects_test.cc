@@ -1,9 +1,9 @@
-#include "server/web/statistics/effects.h"
+#include "proto/statistics/effects.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace telemetry::web::statistics {
+namespace telemetry::statistics {
 namespace {
 
 using ::testing::DoubleNear;
@@ -46,4 +46,4 @@ TEST(EffectsTest, NeedsLittleMemoryForHighNumbers) {
 }
 
 }  // namespace
-}  // namespace telemetry::web::statistics
+}  // namespace telemetry::statistics

@@ -1,11 +1,11 @@
-#include "server/web/statistics/steps.h"
+#include "proto/statistics/steps.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <utility>
 
-namespace telemetry::web::statistics {
+namespace telemetry::statistics {
 namespace {
 
 constexpr size_t kLeastBefore = 3;
@@ -144,4 +144,4 @@ std::vector<LevelStep> FindSteps(const Values& values) {
   return steps;
 }
 
-}  // namespace telemetry::web::statistics
+}  // namespace telemetry::statistics

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-namespace telemetry::web::statistics {
+namespace telemetry::statistics {
 
 // The group of each value: numbers from 0, with gaps allowed.
 using Groups = std::vector<int32_t>;
@@ -20,4 +20,4 @@ struct PairEffect {
 };
 PairEffect ExplainedByPair(const std::vector<double>& values, const Groups& a, const Groups& b);
 
-}  // namespace telemetry::web::statistics
+}  // namespace telemetry::statistics

@@ -1,0 +1,153 @@
+// The rates of false alarms and of detected slowdowns, by simulation of measurements with known noise.
+//
+// TELEMETRY_TEST_SEED sets the seed; each test prints it.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <vector>
+
+#include "proto/statistics/median.h"
+#include "worker/compare/comparison.h"
+
+namespace telemetry::worker::compare {
+namespace {
+
+// The noise of simulated measurements. All are standard deviations, relative to the time.
+struct NoiseModel {
+  double within = 0.01;       // of the samples of an attempt
+  double between = 0.003;     // of the drift of an attempt; its median over runs
+  double run_spread = 0.4;    // of the logarithm of `between` from run to run
+  double search = 0.002;      // of the best time, because searches find different configs
+  double throttled = 0.005;   // share of the attempts that run 3% to 10% too slowly
+  int least_samples = 5;
+  int most_samples = 25;
+};
+
+// A suite of runs, compared once.
+struct Suite {
+  size_t runs = 1;
+  size_t base_attempts = 5;
+  size_t head_attempts = 5;
+  double slowdown = 1;       // of the head, in the first `slow_runs` runs
+  size_t slow_runs = 0;
+  NoiseModel noise;
+};
+
+class Simulator {
+ public:
+  explicit Simulator(uint64_t seed) : random_(seed) {}
+
+  RunSides Run(const Suite& suite, bool is_slow) {
+    const double between = suite.noise.between * std::exp(suite.noise.run_spread * normal_(random_));
+    const double log_ms = std::uniform_real_distribution<double>(std::log(0.005), std::log(5))(random_);
+    RunSides run = {.key = {.hardware = "H"}};
+    for (size_t i = 0; i < suite.base_attempts; ++i) run.base.push_back(Attempt(suite.noise, log_ms, between));
+    const double change = is_slow ? std::log(suite.slowdown) : 0;
+    for (size_t i = 0; i < suite.head_attempts; ++i) run.head.push_back(Attempt(suite.noise, log_ms + change, between));
+    return run;
+  }
+
+ private:
+  // Heavy tails: Student's t with four degrees of freedom, scaled to a standard deviation of 1.
+  double Drift() { return heavy_(random_) / std::sqrt(2.0); }
+
+  AttemptTimes Attempt(const NoiseModel& noise, double log_ms, double between) {
+    double drift = between * Drift();
+    if (uniform_(random_) < noise.throttled) drift += 0.03 + 0.07 * uniform_(random_);
+    AttemptTimes attempt;
+    for (const TimeKind kind : {TimeKind::kBest, TimeKind::kDefault}) {
+      const double luck = kind == TimeKind::kBest ? noise.search * std::abs(normal_(random_)) : 0;
+      attempt.Of(kind) = Measure(noise, log_ms + drift + luck);
+    }
+    return attempt;
+  }
+
+  MeasuredTime Measure(const NoiseModel& noise, double log_ms) {
+    const int count = std::uniform_int_distribution<int>(noise.least_samples, noise.most_samples)(random_);
+    std::vector<double> samples;
+    for (int i = 0; i < count; ++i) {
+      double sample = noise.within * Drift();
+      if (uniform_(random_) < 0.02) sample += 0.2 * uniform_(random_);  // an interrupt
+      samples.push_back(std::exp(log_ms + sample));
+    }
+    return {.median = *statistics::MedianOfLogs(samples)};
+  }
+
+  std::mt19937_64 random_;
+  std::normal_distribution<double> normal_;
+  std::student_t_distribution<double> heavy_{4};
+  std::uniform_real_distribution<double> uniform_;
+};
+
+uint64_t Seed() {
+  const char* const text = std::getenv("TELEMETRY_TEST_SEED");
+  return text == nullptr ? 20250301 : std::strtoull(text, nullptr, 10);
+}
+
+// Counts of verdicts over many suites.
+struct Rates {
+  size_t runs = 0;
+  size_t slower = 0;
+  size_t faster = 0;
+  size_t unsure = 0;
+
+  double alarms() const { return static_cast<double>(slower + faster) / static_cast<double>(runs); }
+};
+
+// Simulates suites until they have this many runs; counts the slow runs if the suite has some, else all runs.
+Rates Simulate(const char* name, const Suite& suite, size_t runs) {
+  Simulator simulator(Seed());
+  Rates rates;
+  while (rates.runs < runs) {
+    std::vector<RunSides> sides;
+    for (size_t i = 0; i < suite.runs; ++i) sides.push_back(simulator.Run(suite, i < suite.slow_runs));
+    const std::vector<RunComparison> compared = CompareRuns(sides, CompareOptions());
+    for (size_t i = 0; i < (suite.slow_runs == 0 ? suite.runs : suite.slow_runs); ++i) {
+      ++rates.runs;
+      rates.slower += compared[i].verdict == Verdict::kSlower ? 1 : 0;
+      rates.faster += compared[i].verdict == Verdict::kFaster ? 1 : 0;
+      rates.unsure += compared[i].verdict == Verdict::kUnsure ? 1 : 0;
+    }
+  }
+  std::printf("seed %llu: %s: of %zu runs %zu slower, %zu faster, %zu unsure\n",
+              static_cast<unsigned long long>(Seed()), name, rates.runs, rates.slower, rates.faster, rates.unsure);
+  return rates;
+}
+
+constexpr size_t kManyRuns = 20000;
+constexpr double kMostAlarms = 0.001;
+
+TEST(ErrorRatesTest, EqualCodeRaisesFewAlarms) {
+  EXPECT_LT(Simulate("one run, 5 attempts", {.runs = 1}, kManyRuns).alarms(), kMostAlarms);
+  EXPECT_LT(Simulate("40 runs, 2 attempts", {.runs = 40, .base_attempts = 2, .head_attempts = 2}, kManyRuns).alarms(),
+            kMostAlarms);
+  EXPECT_LT(Simulate("40 runs, 3 attempts", {.runs = 40, .base_attempts = 3, .head_attempts = 3}, kManyRuns).alarms(),
+            kMostAlarms);
+  EXPECT_LT(Simulate("40 runs, 10 and 2 attempts", {.runs = 40, .base_attempts = 10, .head_attempts = 2}, kManyRuns).alarms(),
+            kMostAlarms);
+  EXPECT_LT(Simulate("8 runs, 4 attempts, noisy", {.runs = 8, .base_attempts = 4, .head_attempts = 4, .noise = {.within = 0.03, .between = 0.02, .run_spread = 1}}, kManyRuns).alarms(),
+            kMostAlarms);
+  EXPECT_LT(Simulate("40 runs, 2 attempts, noisy", {.runs = 40, .base_attempts = 2, .head_attempts = 2, .noise = {.within = 0.03, .between = 0.02, .run_spread = 1}}, kManyRuns).alarms(),
+            kMostAlarms);
+  EXPECT_LT(Simulate("40 runs, 2 attempts, throttle 3%", {.runs = 40, .base_attempts = 2, .head_attempts = 2, .noise = {.throttled=0.03}}, kManyRuns).alarms(),
+            kMostAlarms);
+}
+
+TEST(ErrorRatesTest, ASlowdownOfThreePercentIsFound) {
+  for (double between : {0.002, 0.003, 0.005}) {
+    for (auto [b, h] : {std::pair{3, 3}, {5, 5}, {8,8},{20,3},{20, 5}, {20,10}}) {
+      for (size_t runs : {1, 20, 100}) {
+        const Suite suite = {.runs = runs, .base_attempts = (size_t) b, .head_attempts = (size_t)h, .slowdown = 1.03, .slow_runs = (runs + 9) / 10, .noise = {.between = between}};
+        std::printf("between %.3f n %d %d runs %zu: %.3f\n", between, b, h, runs, static_cast<double>(Simulate("", suite, 400).slower) / 400);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace telemetry::worker::compare
