@@ -12,7 +12,7 @@ namespace {
 
 using Attempts = std::vector<LogMedian>;
 
-constexpr double kLeastNoise = 0.002;   // standard deviation of the logarithm of a time
+constexpr double kLeastAttemptNoise = 0.002;  // standard deviation of the logarithm of a time
 
 // Of a side, the attempts at each end that its mean leaves out: one of six.
 size_t TrimmedAtEachEnd(size_t attempts) { return attempts / 6; }
@@ -55,7 +55,7 @@ double LeastVariance(const Attempts& base, const Attempts& head) {
     }
   }
   const double of_medians = count == 0 ? 0 : sum / static_cast<double>(count);
-  return std::max(of_medians, kLeastNoise * kLeastNoise);
+  return std::max(of_medians, kLeastAttemptNoise * kLeastAttemptNoise);
 }
 
 // The difference of the logarithms of two sides.

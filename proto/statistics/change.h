@@ -25,8 +25,8 @@ struct Change {
   std::optional<double> low;
   std::optional<double> high;
   // The probability of a ratio as far from 1 if nothing has changed. The largest of its values with all attempts and
-  // without each single one, so that no single attempt makes a change significant; a side of one attempt keeps it. 1: the
-  // noise is not known.
+  // without each single one, so that no single attempt makes a change significant; a side of one attempt keeps it. 1:
+  // the noise is not known.
   double p_value = 1;
   // Standard error of the logarithm of `ratio`, and its degrees of freedom. 0: the noise is not known.
   double error = 0;
@@ -37,13 +37,13 @@ struct Change {
   double Detectable(double p_value) const;
 };
 
-// Returns the variance among the attempts of each side, with as many degrees of freedom as there are attempts beyond the
-// first of each side. nullopt: no side has two attempts. The standard deviation is taken to be at least 0.2%, because
-// times that are rounded may be equal, and at least the standard error of the medians.
+// Returns the variance among the attempts of each side, with as many degrees of freedom as there are attempts beyond
+// the first of each side. nullopt: no side has two attempts. The standard deviation is taken to be at least 0.2%,
+// because times that are rounded may be equal, and at least the standard error of the medians.
 std::optional<Variance> AttemptNoise(const std::vector<LogMedian>& base, const std::vector<LogMedian>& head);
 
-// Returns the change between two sides, or nullopt if a side has no attempt. `prior` is the noise that similar comparisons
-// have; nullopt: not known.
+// Returns the change between two sides, or nullopt if a side has no attempt. `prior` is the noise that similar
+// comparisons have; nullopt: not known.
 std::optional<Change> CompareAttempts(const std::vector<LogMedian>& base, const std::vector<LogMedian>& head,
                                       const std::optional<Variance>& prior);
 

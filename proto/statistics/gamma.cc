@@ -17,8 +17,8 @@ double LogGamma(double x) {
   double below = 0;
   for (; x < kLarge; ++x) below += std::log(x);
   const double r = 1 / (x * x);
-  return (x - 0.5) * std::log(x) - x + kLogOfTwoPi / 2 + (1.0 / 12 - r * (1.0 / 360 - r * (1.0 / 1260 - r / 1680))) / x -
-         below;
+  return (x - 0.5) * std::log(x) - x + kLogOfTwoPi / 2 +
+         (1.0 / 12 - r * (1.0 / 360 - r * (1.0 / 1260 - r / 1680))) / x - below;
 }
 
 double Digamma(double x) {

@@ -21,8 +21,8 @@ struct Variance {
 // Biology 3 (2004), article 3, section 6.2.
 std::optional<Variance> FitPrior(const std::vector<Variance>& groups);
 
-// Returns the variance of a group after its own estimate and the prior are combined: the mean of both, weighted by their
-// degrees of freedom, which are added. One of them may be missing; nullopt if both are.
+// Returns the variance of a group after its own estimate and the prior are combined: the mean of both, weighted by
+// their degrees of freedom, which are added. One of them may be missing; nullopt if both are.
 std::optional<Variance> Moderate(const std::optional<Variance>& own, const std::optional<Variance>& prior);
 
 }  // namespace telemetry::statistics

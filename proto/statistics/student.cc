@@ -37,8 +37,7 @@ double BetaFraction(double a, double b, double x) {
 double IncompleteBeta(double a, double b, double x, double y) {
   if (x <= 0) return 0;
   if (y <= 0) return 1;
-  const double factor =
-      std::exp(LogGamma(a + b) - LogGamma(a) - LogGamma(b) + a * std::log(x) + b * std::log(y));
+  const double factor = std::exp(LogGamma(a + b) - LogGamma(a) - LogGamma(b) + a * std::log(x) + b * std::log(y));
   // The fraction converges quickly on this side only.
   if (x < (a + 1) / (a + b + 2)) return factor * BetaFraction(a, b, x) / a;
   return 1 - factor * BetaFraction(b, a, y) / b;

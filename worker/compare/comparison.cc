@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "proto/statistics/holm.h"
 #include "proto/statistics/noise.h"
+#include "worker/compare/quality.h"
 
 namespace telemetry::worker::compare {
 namespace {
@@ -59,8 +60,7 @@ RunComparison CompareRun(const RunSides& run, const Priors& priors) {
     const Medians head = MediansOf(run.head, kind);
     if (base.empty() && head.empty()) continue;
     const auto prior = priors.find({run.key.hardware, kind});
-    result.times.push_back(
-        CompareTimes(base, head, kind, prior == priors.end() ? std::nullopt : prior->second));
+    result.times.push_back(CompareTimes(base, head, kind, prior == priors.end() ? std::nullopt : prior->second));
   }
   return result;
 }
@@ -116,6 +116,18 @@ void Judge(const CompareOptions& options, size_t tests, TimeComparison* time) {
   }
 }
 
+// Withdraws the verdict "slower" of a time that a lower clock of the head explains.
+void ConsiderClocks(const RunSides& run, const CompareOptions& options, TimeComparison* time) {
+  if (time->verdict != Verdict::kSlower) return;
+  const std::optional<double> base = ClockOf(run.base, time->kind);
+  const std::optional<double> head = ClockOf(run.head, time->kind);
+  if (!base.has_value() || !head.has_value()) return;
+  const double of_clocks = *base / *head;
+  if (of_clocks < 1 + options.threshold || time->change->ratio > of_clocks * (1 + options.threshold)) return;
+  time->verdict = Verdict::kUnsure;
+  time->reason = absl::StrFormat("the clock was %.0f MHz in base, %.0f MHz in head", *base, *head);
+}
+
 Verdict VerdictOf(const RunComparison& run) {
   if (run.base_attempts == 0) return Verdict::kNew;
   if (run.head_attempts == 0) return Verdict::kGone;
@@ -135,7 +147,8 @@ std::string_view NameOf(TimeKind kind) {
 }
 
 std::string_view NameOf(Verdict verdict) {
-  constexpr std::array<std::string_view, 6> kNames = {"slower", "faster", "unsure", "same", "new", "gone"};
+  constexpr std::array<std::string_view, kVerdicts.size()> kNames = {"slower", "faster", "unsure",
+                                                                     "same",   "new",    "gone"};
   return kNames[static_cast<size_t>(verdict)];
 }
 
@@ -145,9 +158,13 @@ std::vector<RunComparison> CompareRuns(const std::vector<RunSides>& runs, const 
   results.reserve(runs.size());
   for (const RunSides& run : runs) results.push_back(CompareRun(run, priors));
   const size_t tests = Adjust(results, options);
-  for (RunComparison& result : results) {
-    for (TimeComparison& time : result.times) Judge(options, tests, &time);
-    result.verdict = VerdictOf(result);
+  for (size_t i = 0; i < runs.size(); ++i) {
+    for (TimeComparison& time : results[i].times) {
+      Judge(options, tests, &time);
+      ConsiderClocks(runs[i], options, &time);
+    }
+    results[i].verdict = VerdictOf(results[i]);
+    results[i].remarks = RemarksOn(runs[i]);
   }
   return results;
 }

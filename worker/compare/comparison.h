@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -14,6 +15,8 @@ namespace telemetry::worker::compare {
 
 // The result of a comparison. kUnsure: no alarm, but the measurements could not show a change that matters.
 enum class Verdict { kSlower, kFaster, kUnsure, kSame, kNew, kGone };
+inline constexpr std::array<Verdict, 6> kVerdicts = {Verdict::kSlower, Verdict::kFaster, Verdict::kUnsure,
+                                                     Verdict::kSame,   Verdict::kNew,    Verdict::kGone};
 
 // Returns "slower", "faster", "unsure", "same", "new" or "gone".
 std::string_view NameOf(Verdict verdict);
@@ -60,7 +63,8 @@ struct RunComparison {
 // statistics::CompareAttempts() tests each time, with the noise of that kind of time in all runs on the same device as
 // its prior. A time is called slower or faster if its change is at least the threshold, and if its p-value, adjusted by
 // Holm's method for all times of all runs, is at most `false_alarms`. Times without such a change are the same if a
-// change of twice the threshold would have been found, else unsure.
+// change of twice the threshold would have been found, else unsure. A time that is slower is unsure if the lower clock
+// of the head explains it.
 std::vector<RunComparison> CompareRuns(const std::vector<RunSides>& runs, const CompareOptions& options);
 
 }  // namespace telemetry::worker::compare

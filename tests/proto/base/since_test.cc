@@ -1,10 +1,10 @@
-#include "server/export/since.h"
+#include "proto/base/since.h"
 
 #include <gtest/gtest.h>
 
 #include "absl/time/civil_time.h"
 
-namespace telemetry::exporter {
+namespace telemetry {
 namespace {
 
 const absl::Time kNow = absl::FromCivil(absl::CivilSecond(2025, 3, 10, 12, 0, 0), absl::UTCTimeZone());
@@ -31,4 +31,4 @@ TEST(Since, RefusesWhatIsNoTime) {
 }
 
 }  // namespace
-}  // namespace telemetry::exporter
+}  // namespace telemetry

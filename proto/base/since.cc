@@ -1,4 +1,4 @@
-#include "server/export/since.h"
+#include "proto/base/since.h"
 
 #include <optional>
 
@@ -7,7 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
-namespace telemetry::exporter {
+namespace telemetry {
 namespace {
 
 std::optional<absl::Duration> ParseAge(const std::string& text) {
@@ -44,4 +44,4 @@ absl::StatusOr<absl::Time> ParseSince(const std::string& text, absl::Time now) {
   return *time;
 }
 
-}  // namespace telemetry::exporter
+}  // namespace telemetry
