@@ -136,7 +136,7 @@ in patterns. An attempt that both select belongs to HEAD. Runs with the same ker
 are compared, also across versions of the kernel's source. Each run has up to three times: of its best config, of its
 default (the first one that was measured), and of the config that the tuner chose.
 A time is called slower or faster if the change is at least --threshold and is not noise. The noise is that between the
-attempts of a side, so that each side needs several; 8 of each, or 20 and 3, show a change of 3% where the samples
+attempts of a side, so that each side needs several; 6 of each, or 20 and 3, show a change of 3% where the samples
 of an attempt differ by 1% and attempts by 0.3%. With few attempts the verdict is unsure, never slower.
 Exit status: 0 nothing is slower; 1 something is slower; 2 wrong usage, or the dataset could not be read or a file
 could not be written.)"}) {}

@@ -79,10 +79,10 @@ Difference Subtract(const Attempts& base, const Attempts& head, const std::optio
   return difference;
 }
 
-// Calls `visit` with each part of `attempts` that lacks a single one.
+// Calls `visit` with each part of `attempts` that lacks a single one, unless the trimmed mean resists a single one.
 template <typename Visit>
 void WithoutEach(const Attempts& attempts, Visit visit) {
-  if (attempts.size() < 2) return;
+  if (attempts.size() < 2 || TrimmedAtEachEnd(attempts.size()) > 0) return;
   for (size_t i = 0; i < attempts.size(); ++i) {
     Attempts others = attempts;
     others.erase(others.begin() + static_cast<ptrdiff_t>(i));

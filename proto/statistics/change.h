@@ -17,10 +17,16 @@ namespace telemetry::statistics {
 // side: T. Kalibera and R. Jones, Rigorous benchmarking in reasonable time, ISMM 2013. The times are compared by their
 // logarithms, with Student's t distribution.
 //
+// An attempt on a machine that was throttled or shared is slower by far more than the usual noise. The mean of a side
+// is therefore a trimmed mean, which leaves out a sixth of the attempts at each end, with the variance of the
+// winsorized values: K. K. Yuen, The two-sample trimmed t for unequal population variances, Biometrika 61 (1974). Of a
+// side of fewer than six attempts it leaves out none; there, the change must also be significant without each single
+// attempt.
+//
 // Few attempts estimate their variance badly. FitPrior() of the variances of all comparisons that belong together
 // supplies what the attempts of one comparison lack.
 struct Change {
-  double ratio = 1;  // head / base, of the geometric means of the attempts' times
+  double ratio = 1;  // head / base, of the trimmed geometric means of the attempts' times
   // The 95% confidence interval of `ratio`. Unset: the noise among attempts is not known.
   std::optional<double> low;
   std::optional<double> high;
@@ -49,7 +55,7 @@ std::optional<Change> CompareAttempts(const std::vector<LogMedian>& base, const 
 
 // The time of one side.
 struct SideTime {
-  double time = 0;  // geometric mean of the attempts, in the unit of their times
+  double time = 0;  // trimmed geometric mean of the attempts, in the unit of their times
   // The 95% confidence interval from the noise among attempts; for a single attempt of unknown noise from its samples.
   // Unset: neither is known.
   std::optional<double> low;

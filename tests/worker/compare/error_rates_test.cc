@@ -122,52 +122,75 @@ Rates Simulate(const char* name, const Suite& suite, size_t runs) {
 constexpr size_t kManyRuns = 20000;
 constexpr double kMostAlarms = 0.001;
 
-TEST(ErrorRatesTest, EqualCodeRaisesFewAlarms) {
-  EXPECT_LT(Simulate("one run, 5 attempts", {.runs = 1}, kManyRuns).alarms(), kMostAlarms);
-  EXPECT_LT(Simulate("40 runs, 2 attempts", {.runs = 40, .base_attempts = 2, .head_attempts = 2}, kManyRuns).alarms(),
-            kMostAlarms);
-  EXPECT_LT(Simulate("40 runs, 3 attempts", {.runs = 40, .base_attempts = 3, .head_attempts = 3}, kManyRuns).alarms(),
-            kMostAlarms);
-  EXPECT_LT(
-      Simulate("40 runs, 10 and 2 attempts", {.runs = 40, .base_attempts = 10, .head_attempts = 2}, kManyRuns).alarms(),
-      kMostAlarms);
-  EXPECT_LT(Simulate("8 runs, 4 attempts, noisy",
-                     {.runs = 8,
-                      .base_attempts = 4,
-                      .head_attempts = 4,
-                      .noise = {.within = 0.03, .between = 0.02, .run_spread = 1}},
-                     kManyRuns)
-                .alarms(),
-            kMostAlarms);
-  EXPECT_LT(Simulate("40 runs, 2 attempts, noisy",
-                     {.runs = 40,
-                      .base_attempts = 2,
-                      .head_attempts = 2,
-                      .noise = {.within = 0.03, .between = 0.02, .run_spread = 1}},
-                     kManyRuns)
-                .alarms(),
-            kMostAlarms);
-  EXPECT_LT(Simulate("40 runs, 2 attempts, throttle 3%",
-                     {.runs = 40, .base_attempts = 2, .head_attempts = 2, .noise = {.throttled = 0.03}}, kManyRuns)
-                .alarms(),
-            kMostAlarms);
+struct AlarmCase {
+  const char* name;
+  Suite suite;
+};
+
+class FalseAlarmTest : public ::testing::TestWithParam<AlarmCase> {};
+
+TEST_P(FalseAlarmTest, EqualCodeRaisesFewAlarms) {
+  EXPECT_LT(Simulate(GetParam().name, GetParam().suite, kManyRuns).alarms(), kMostAlarms);
 }
 
-TEST(ErrorRatesTest, ASlowdownOfThreePercentIsFound) {
-  for (double between : {0.002, 0.003, 0.005}) {
-    for (auto [b, h] : {std::pair{3, 3}, {5, 5}, {8, 8}, {20, 3}, {20, 5}, {20, 10}}) {
-      for (size_t runs : {1, 20, 100}) {
-        const Suite suite = {.runs = runs,
-                             .base_attempts = (size_t)b,
-                             .head_attempts = (size_t)h,
-                             .slowdown = 1.03,
-                             .slow_runs = (runs + 9) / 10,
-                             .noise = {.between = between}};
-        std::printf("between %.3f n %d %d runs %zu: %.3f\n", between, b, h, runs,
-                    static_cast<double>(Simulate("", suite, 400).slower) / 400);
-      }
-    }
-  }
+constexpr NoiseModel kVeryNoisy = {.within = 0.03, .between = 0.02, .run_spread = 1};
+
+INSTANTIATE_TEST_SUITE_P(
+    ErrorRates, FalseAlarmTest,
+    ::testing::Values(AlarmCase{"one_run_5_and_5_attempts", {.runs = 1}},
+                      AlarmCase{"one_run_8_and_8_attempts", {.runs = 1, .base_attempts = 8, .head_attempts = 8}},
+                      AlarmCase{"40_runs_2_and_2_attempts", {.runs = 40, .base_attempts = 2, .head_attempts = 2}},
+                      AlarmCase{"40_runs_20_and_3_attempts", {.runs = 40, .base_attempts = 20, .head_attempts = 3}},
+                      AlarmCase{"8_noisy_runs_6_and_6_attempts",
+                                {.runs = 8, .base_attempts = 6, .head_attempts = 6, .noise = kVeryNoisy}},
+                      AlarmCase{"40_runs_2_and_2_often_throttled_attempts",
+                                {.runs = 40, .base_attempts = 2, .head_attempts = 2, .noise = {.throttled = 0.03}}}),
+    [](const auto& info) { return info.param.name; });
+
+struct SlowdownCase {
+  const char* name;
+  size_t runs = 1;
+  size_t base_attempts = 8;
+  size_t head_attempts = 8;
+  double least_found = 0.95;
+};
+
+class SlowdownTest : public ::testing::TestWithParam<SlowdownCase> {};
+
+TEST_P(SlowdownTest, ASlowdownOfThreePercentIsFound) {
+  const SlowdownCase& slowdown = GetParam();
+  const Suite suite = {.runs = slowdown.runs,
+                       .base_attempts = slowdown.base_attempts,
+                       .head_attempts = slowdown.head_attempts,
+                       .slowdown = 1.03,
+                       .slow_runs = (slowdown.runs + 9) / 10};
+  const Rates rates = Simulate(slowdown.name, suite, 1000);
+  EXPECT_GT(static_cast<double>(rates.slower) / static_cast<double>(rates.runs), slowdown.least_found);
+  EXPECT_EQ(rates.faster, 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(ErrorRates, SlowdownTest,
+                         ::testing::Values(SlowdownCase{"one_run_8_and_8_attempts"},
+                                           SlowdownCase{"20_runs_8_and_8_attempts", 20},
+                                           SlowdownCase{"100_runs_20_and_3_attempts", 100, 20, 3},
+                                           SlowdownCase{"20_runs_20_and_5_attempts", 20, 20, 5},
+                                           SlowdownCase{"20_runs_6_and_6_attempts", 20, 6, 6, 0.9},
+                                           SlowdownCase{"20_runs_5_and_5_attempts", 20, 5, 5, 0.8}),
+                         [](const auto& info) { return info.param.name; });
+
+// With one attempt of a side, no slowdown raises an alarm, however large it is.
+TEST(ErrorRatesTest, SingleAttemptsAreUnsure) {
+  const Suite suite = {.runs = 20, .base_attempts = 8, .head_attempts = 1, .slowdown = 2, .slow_runs = 20};
+  const Rates rates = Simulate("one attempt", suite, 200);
+  EXPECT_EQ(rates.unsure, rates.runs);
+}
+
+// Few samples leave the verdict open; they raise no alarm.
+TEST(ErrorRatesTest, FewSamplesRaiseFewAlarms) {
+  Suite suite = {.runs = 10, .base_attempts = 3, .head_attempts = 3};
+  suite.noise.least_samples = 1;
+  suite.noise.most_samples = 2;
+  EXPECT_LT(Simulate("one or two samples", suite, kManyRuns).alarms(), kMostAlarms);
 }
 
 }  // namespace
