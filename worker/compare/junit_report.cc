@@ -2,6 +2,7 @@
 #include <string_view>
 
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
 #include "proto/record/strings.h"
 #include "worker/compare/report.h"
 
@@ -10,8 +11,10 @@ namespace {
 
 using record::Cat;
 
-// Returns the text of an attribute or an element. XML has no form for control characters; they become spaces.
-std::string Escape(std::string_view text) {
+// Returns the text of an attribute or an element. XML has no form for control characters, U+FFFE and U+FFFF; they become
+// spaces.
+std::string Escape(std::string_view utf8) {
+  const std::string text = absl::StrReplaceAll(record::AbslView(utf8), {{"\xEF\xBF\xBE", " "}, {"\xEF\xBF\xBF", " "}});
   std::string escaped;
   for (const char c : text) {
     switch (c) {

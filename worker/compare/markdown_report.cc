@@ -23,7 +23,7 @@ std::string Cell(std::string_view text) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte < 0x20 || byte == 0x7F) {
       cell += ' ';
-    } else if (std::string_view("|<>&@`*_[]()\\~#!").find(c) != std::string_view::npos) {
+    } else if (std::string_view("|<>&@`*_[]\\~#").find(c) != std::string_view::npos) {
       absl::StrAppendFormat(&cell, "&#%d;", byte);
     } else {
       cell += c;

@@ -72,8 +72,8 @@ TEST(ReportTest, HasJUnit) {
   const std::string text = ToJUnit(SampleReport());
   EXPECT_THAT(text, HasSubstr("tests=\"12\" failures=\"3\" errors=\"0\" skipped=\"6\""));
   EXPECT_THAT(text, HasSubstr("<failure type=\"slower\" message=\"slower; base 1 ms"));
-  const RunSides hostile = SidesOf(AttemptsOf(1, 6), AttemptsOf(1, 6), "a<b>&\"c\"\x01");
-  EXPECT_THAT(ToJUnit(ReportOf({hostile})), HasSubstr("classname=\"a&lt;b&gt;&amp;&quot;c&quot; \""));
+  const RunSides hostile = SidesOf(AttemptsOf(1, 6), AttemptsOf(1, 6), "a<b>&\"c\"\x01\xEF\xBF\xBF");
+  EXPECT_THAT(ToJUnit(ReportOf({hostile})), HasSubstr("classname=\"a&lt;b&gt;&amp;&quot;c&quot;  \""));
 }
 
 TEST(ReportTest, HasJson) {
