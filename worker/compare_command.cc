@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -23,6 +24,7 @@
 #include "worker/compare/report.h"
 #include "worker/compare/selector.h"
 #include "worker/compare/side_collector.h"
+#include "worker/snapshot/snapshot_reader.h"
 
 namespace telemetry::worker {
 namespace {
@@ -35,6 +37,7 @@ struct CompareFlags {
   std::string base;
   std::string head;
   std::string collector = "127.0.0.1:4747";
+  std::string dataset;
   access::Credentials credentials;
   std::string kernel;
   std::string hardware;
@@ -65,6 +68,16 @@ absl::StatusOr<v1::ExportRequest> MakeRequest(const CompareFlags& flags, const S
   return request;
 }
 
+absl::Status ReadDataset(const CompareFlags& flags, const v1::ExportRequest& request,
+                         const std::function<absl::Status(const v1::ExportItem&)>& take) {
+  if (!flags.dataset.empty()) return snapshot::ReadSnapshot(flags.dataset, take);
+  ASSIGN_OR_RETURN(const absl::Duration deadline, ParseDuration("--deadline", flags.deadline));
+  RETURN_IF_ERROR(access::Connection::Check(flags.credentials, flags.collector));
+  client::DatasetClient collector(
+      {.collector = flags.collector, .credentials = flags.credentials, .deadline = deadline});
+  return collector.Export(request, take);
+}
+
 absl::Status CheckFound(const SideCollector& sides, const Selector& base, const Selector& head) {
   if (sides.base_attempts() > 0 && sides.head_attempts() > 0) return absl::OkStatus();
   return absl::NotFoundError(
@@ -82,12 +95,8 @@ absl::StatusOr<Report> Compare(const CompareFlags& flags) {
     return absl::InvalidArgumentError("a device can be compared only with another device");
   }
   ASSIGN_OR_RETURN(const v1::ExportRequest request, MakeRequest(flags, base, head));
-  ASSIGN_OR_RETURN(const absl::Duration deadline, ParseDuration("--deadline", flags.deadline));
-  RETURN_IF_ERROR(access::Connection::Check(flags.credentials, flags.collector));
-  client::DatasetClient collector(
-      {.collector = flags.collector, .credentials = flags.credentials, .deadline = deadline});
-  SideCollector sides(base, head);
-  RETURN_IF_ERROR(collector.Export(request, [&sides](const v1::ExportItem& item) {
+  SideCollector sides(base, head, request.filter());
+  RETURN_IF_ERROR(ReadDataset(flags, request, [&sides](const v1::ExportItem& item) {
     sides.Take(item);
     return absl::OkStatus();
   }));
@@ -128,7 +137,7 @@ class CompareCommand final : public cli::Command {
                  R"(  telemetry-worker compare 'origin=main/*' origin=pr/12 --collector collector:4747
   telemetry-worker compare commit=3f09c1a commit=77d0be2 --markdown comment.md --junit compare.xml
   telemetry-worker compare dates=2025-03-01..2025-03-08 dates=2025-03-08.. --kernel softmax
-  telemetry-worker compare 'device=NVIDIA H100*' 'device=NVIDIA H200' --json devices.json
+  telemetry-worker compare 'device=NVIDIA H100*' 'device=NVIDIA H200' --dataset snapshot --json devices.json
 )",
              .notes =
                  R"(BASE and HEAD select attempts: origin=PATTERN, commit=DIGITS (at least 7), dates=FROM..TO or device=PATTERN, with * and ?
@@ -148,6 +157,8 @@ could not be written.)"}) {}
         ->type_name("HOST:PORT")
         ->check(cli::NotEmpty());
     access::AddCredentialFlags(flags, flags_.credentials);
+    flags.Add("dataset", flags_.dataset, "Instead of a collector: BASE of telemetry-export --layout keyed --details")
+        ->type_name("BASE");
     flags.Add("kernel", flags_.kernel, "Only this kernel")->type_name("NAME");
     flags.Add("hardware", flags_.hardware, "Only this device")->type_name("NAME");
     flags.Add("since", flags_.since, "Only attempts since a time: 2025-03-01, or an age like 7d")->type_name("TIME");

@@ -11,8 +11,8 @@ namespace {
 
 using record::Cat;
 
-// Returns the text of an attribute or an element. XML has no form for control characters, U+FFFE and U+FFFF; they become
-// spaces.
+// Returns the text of an attribute or an element. XML has no form for control characters, U+FFFE and U+FFFF; they
+// become spaces.
 std::string Escape(std::string_view utf8) {
   const std::string text = absl::StrReplaceAll(record::AbslView(utf8), {{"\xEF\xBF\xBE", " "}, {"\xEF\xBF\xBF", " "}});
   std::string escaped;

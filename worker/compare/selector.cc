@@ -44,12 +44,12 @@ bool IsOfCommit(const v1::Attempt& attempt, const std::string& commit) {
   return environment.ok() && (NamesCommit(&*environment, commit) || NamesCommit(environment->Find("ci"), commit));
 }
 
-int64_t StartOf(const v1::AttemptSummary& attempt) {
+}  // namespace
+
+int64_t StartUnixUs(const v1::AttemptSummary& attempt) {
   return attempt.attempt().has_started_unix_us() ? attempt.attempt().started_unix_us()
                                                  : attempt.first_received_unix_us();
 }
-
-}  // namespace
 
 absl::StatusOr<Selector> Selector::Parse(const std::string& text, absl::Time now) {
   const size_t equals = text.find('=');
@@ -101,7 +101,7 @@ bool Selector::Selects(const v1::Run& run, const v1::AttemptSummary& attempt) co
     case Kind::kCommit:
       return IsOfCommit(attempt.attempt(), pattern_);
     case Kind::kDates:
-      return StartOf(attempt) >= since_unix_us_ && StartOf(attempt) < until_unix_us_;
+      return StartUnixUs(attempt) >= since_unix_us_ && StartUnixUs(attempt) < until_unix_us_;
     case Kind::kDevice:
       return Matches(pattern_, run.hardware());
   }

@@ -9,6 +9,10 @@
 
 namespace telemetry::worker::compare {
 
+// Returns the start of an attempt, or, if it is not known, the time when the collector first received it: microseconds
+// since the Unix epoch.
+int64_t StartUnixUs(const v1::AttemptSummary& attempt);
+
 // Selects the attempts of one side of a comparison.
 class Selector {
  public:

@@ -41,7 +41,14 @@ std::vector<RunSides> SideCollector::Finish() {
   return runs;
 }
 
+bool SideCollector::IsFilteredOut(const v1::AttemptSummary& attempt) const {
+  return (!filter_.kernel_name().empty() && filter_.kernel_name() != run_.kernel_name()) ||
+         (!filter_.hardware().empty() && filter_.hardware() != run_.hardware()) ||
+         StartUnixUs(attempt) < filter_.since_unix_us();
+}
+
 void SideCollector::BeginAttempt(const v1::AttemptSummary& attempt) {
+  if (IsFilteredOut(attempt)) return;
   if (origins_.size() < kMostOrigins) origins_.insert(attempt.attempt().origin());
   is_head_ = head_.Selects(run_, attempt);
   if (is_head_ || base_.Selects(run_, attempt)) attempt_.emplace(attempt.attempt());

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "telemetry/v1/dataset.pb.h"
@@ -18,8 +19,10 @@ namespace telemetry::worker::compare {
 // an export of any size may pass through. Not thread-safe.
 class SideCollector {
  public:
-  // `base` and `head` must outlive the object. An attempt that both select belongs to the head.
-  SideCollector(const Selector& base, const Selector& head) : base_(base), head_(head) {}
+  // `base` and `head` must outlive the object. An attempt that both select belongs to the head. Of the filter, the
+  // kernel, the hardware and the time are applied, for items that were not filtered yet.
+  SideCollector(const Selector& base, const Selector& head, v1::Filter filter = {})
+      : base_(base), head_(head), filter_(std::move(filter)) {}
 
   // Takes the next item, in the order of DatasetService.Export.
   void Take(const v1::ExportItem& item);
@@ -33,11 +36,13 @@ class SideCollector {
   const std::set<std::string>& origins() const { return origins_; }
 
  private:
+  bool IsFilteredOut(const v1::AttemptSummary& attempt) const;
   void BeginAttempt(const v1::AttemptSummary& attempt);
   void EndAttempt();
 
   const Selector& base_;
   const Selector& head_;
+  const v1::Filter filter_;
   v1::Run run_;
   std::optional<AttemptReader> attempt_;  // unset: the current attempt is not selected
   bool is_head_ = false;

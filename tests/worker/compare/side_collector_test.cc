@@ -26,11 +26,11 @@ void TakeAttempt(SideCollector& sides, const std::string& origin) {
   for (const v1::ExportItem& item : attempt.items()) sides.Take(item);
 }
 
-Selector Parse(const std::string& text) { return Selector::Parse(text, absl::Now()).value(); }
+Selector SelectorOf(const std::string& text) { return Selector::Parse(text, absl::Now()).value(); }
 
 TEST(SideCollectorTest, UnitesTheVersionsOfAKernel) {
-  const Selector base = Parse("origin=main");
-  const Selector head = Parse("origin=pr");
+  const Selector base = SelectorOf("origin=main");
+  const Selector head = SelectorOf("origin=pr");
   SideCollector sides(base, head);
   sides.Take(RunOf('1', "add", "H200"));
   TakeAttempt(sides, "main");
@@ -53,8 +53,8 @@ TEST(SideCollectorTest, UnitesTheVersionsOfAKernel) {
 }
 
 TEST(SideCollectorTest, GivesAnAttemptOfBothSidesToTheHead) {
-  const Selector base = Parse("origin=*");
-  const Selector head = Parse("origin=pr");
+  const Selector base = SelectorOf("origin=*");
+  const Selector head = SelectorOf("origin=pr");
   SideCollector sides(base, head);
   sides.Take(RunOf('1', "add", "H200"));
   TakeAttempt(sides, "pr");
@@ -64,8 +64,8 @@ TEST(SideCollectorTest, GivesAnAttemptOfBothSidesToTheHead) {
 }
 
 TEST(SideCollectorTest, ComparesDevices) {
-  const Selector base = Parse("device=H100");
-  const Selector head = Parse("device=H200");
+  const Selector base = SelectorOf("device=H100");
+  const Selector head = SelectorOf("device=H200");
   SideCollector sides(base, head);
   sides.Take(RunOf('1', "add", "H100"));
   TakeAttempt(sides, "a");
