@@ -14,7 +14,7 @@ using Attempts = std::vector<LogMedian>;
 
 constexpr double kLeastAttemptNoise = 0.002;  // standard deviation of the logarithm of a time
 
-// Of a side, the attempts at each end that its mean leaves out: one of six.
+// Returns the number of attempts that the mean of a side leaves out at each end: one of six.
 size_t TrimmedAtEachEnd(size_t attempts) { return attempts / 6; }
 
 // The location and the spread of one side: Yuen's trimmed mean, and the squares of the winsorized values around their

@@ -28,7 +28,7 @@ struct MeasuredTime {
   uint64_t throttled_samples = 0;      // discarded because of a low clock
 };
 
-// What the comparison needs of an attempt.
+// The times of an attempt, and the machine that measured them.
 struct AttemptTimes {
   std::string host;  // name of the machine; empty: not known
   std::array<std::optional<MeasuredTime>, kTimeKinds.size()> times;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -138,6 +139,8 @@ TEST_F(SnapshotTest, RefusesBrokenLines) {
   csv_ = csv;
   details_ = Detail(kFirst, 1, "\"samples_ms\": \"many\"");
   EXPECT_THAT(Error(), HasSubstr("data.details.jsonl:1: samples_ms"));
+  details_.clear();
+  std::filesystem::remove(folder_.File("data.details.jsonl"));
   attempts_ = "{";
   EXPECT_THAT(Error(), HasSubstr("data.attempts.jsonl:1: "));
 }
