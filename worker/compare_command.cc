@@ -44,7 +44,7 @@ struct CompareFlags {
   std::string since;
   double threshold_percent = 1.5;
   double false_alarms = 0.001;
-  size_t least_attempts = 2;
+  size_t least_attempts = 3;
   std::string markdown;
   std::string junit;
   std::string json;
@@ -168,7 +168,7 @@ could not be written.)"}) {}
         ->check(CLI::Range(1e-9, 0.1));
     flags
         .Add("min-attempts", flags_.least_attempts,
-             "Least attempts on each side; with 1, a single slow attempt may alarm")
+             "Least attempts on each side; fewer than 3 raise false alarms after throttling")
         ->check(CLI::PositiveNumber);
     flags.Add("markdown", flags_.markdown, "Also write Markdown for a pull request")->type_name("FILE");
     flags.Add("junit", flags_.junit, "Also write JUnit XML")->type_name("FILE");

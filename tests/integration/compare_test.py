@@ -160,10 +160,23 @@ class Reports(CompareTest):
             self.store(Job("b", slow={"add": 1.5}), attempts=1)
             report = self.compare_as_json("origin=a", "origin=b")
         self.assertEqual({run["verdict"] for run in report["runs"]}, {"unsure"})
-        self.assertEqual(report["runs"][0]["times"][0]["reason"], "1 attempt of head; 2 are needed")
+        self.assertEqual(report["runs"][0]["times"][0]["reason"], "1 attempt of head; 3 are needed")
 
 
 class Selectors(CompareTest):
+    def test_a_snapshot_gives_the_same_report(self):
+        with self.pipeline.serving():
+            self.store(Job("a"))
+            self.store(Job("b", source="v2", slow={"softmax": 1.05}))
+            of_collector = self.compare_as_json("origin=a", "origin=b", status=1)
+        self.pipeline.export("keyed", "--details")
+        (attempts,) = self.pipeline.folder.glob("export*/data.attempts.jsonl")
+        dataset = f"--dataset={attempts.parent / 'data'}"
+        self.assertEqual(self.compare_as_json("origin=a", "origin=b", dataset, status=1), of_collector)
+        only = self.compare_as_json("origin=a", "origin=b", dataset, "--kernel=add")
+        self.assertEqual([run["kernel_name"] for run in only["runs"]], ["add"])
+        self.assertIn("cannot be opened", self.compare("origin=a", "origin=b", "--dataset=none", status=2))
+
     def test_commits_dates_and_devices_are_compared(self):
         with self.pipeline.serving():
             self.store(Job("a", environment={"ci": {"GITHUB_SHA": "3f09c1a77d0be2"}}))

@@ -27,8 +27,9 @@ struct CompareOptions {
   double threshold = 0.015;
   // The probability that a comparison of equal code calls any of its runs slower or faster.
   double false_alarms = 0.001;
-  // Attempts that each side needs at least for such a call. With 2 or more, no single attempt decides.
-  size_t least_attempts = 2;
+  // Attempts that each side needs at least for such a call. With 2, two throttled attempts of a side may decide; with
+  // 1, a single one.
+  size_t least_attempts = 3;
 };
 
 // One time of a run on both sides.

@@ -83,8 +83,9 @@ std::string ToMarkdown(const Report& report) {
     text += "\n</details>\n\n";
   }
   text += absl::StrFormat(
-      "Times with 95%% confidence intervals. A change is called if it is at least %.3g%% and if equal code shows one "
-      "anywhere in this table with a probability of at most %.3g.\n",
+      "Times with 95%% confidence intervals. A change is called if it is at least %.3g%% and significant at the level "
+      "%.3g "
+      "for all times together.\n",
       100 * report.options.threshold, report.options.false_alarms);
   return text;
 }

@@ -32,7 +32,7 @@ std::string Format(const std::optional<statistics::SideTime>& time);
 std::string Format(const std::optional<statistics::Change>& change);
 // Returns the verdict of a time in a run: that of a new or gone run is the run's.
 Verdict ShownVerdict(const RunComparison& run, const TimeComparison& time);
-// Returns the verdict with the reason, if there is one: "unsure: 1 attempt of head; 2 are needed".
+// Returns the verdict with the reason, if there is one: "unsure: 1 attempt of head; 3 are needed".
 std::string FormatVerdict(const RunComparison& run, const TimeComparison& time);
 
 // Return the forms of a report: a table for a terminal; Markdown for a pull request, of at most 60,000 bytes; JUnit's

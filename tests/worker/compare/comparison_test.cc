@@ -50,8 +50,8 @@ TEST(ComparisonTest, NamesNewAndGoneRuns) {
 TEST(ComparisonTest, IsUnsureWithFewAttempts) {
   const RunComparison one = Compare(SidesOf(AttemptsOf(1, 6), AttemptsOf(2, 1)));
   EXPECT_EQ(one.verdict, Verdict::kUnsure);
-  EXPECT_EQ(one.times[0].reason, "1 attempt of head; 2 are needed");
-  const RunComparison two = Compare(SidesOf(AttemptsOf(1, 2), AttemptsOf(1.03, 2)));
+  EXPECT_EQ(one.times[0].reason, "1 attempt of head; 3 are needed");
+  const RunComparison two = Compare(SidesOf(AttemptsOf(1, 2), AttemptsOf(1.03, 2)), {.least_attempts = 2});
   EXPECT_EQ(two.verdict, Verdict::kUnsure);
   EXPECT_THAT(two.times[0].reason, HasSubstr("2 and 2 attempts show only changes above"));
   // Without any repetition, the noise is not known.
@@ -62,7 +62,7 @@ TEST(ComparisonTest, IsUnsureWithFewAttempts) {
 
 TEST(ComparisonTest, LearnsTheNoiseFromOtherRuns) {
   std::vector<RunSides> runs(20, SidesOf(AttemptsOf(1, 3), AttemptsOf(1, 3)));
-  runs.push_back(SidesOf(AttemptsOf(1, 2), AttemptsOf(1.03, 2)));
+  runs.push_back(SidesOf(AttemptsOf(1, 3), AttemptsOf(1.03, 3)));
   EXPECT_EQ(CompareRuns(runs, {}).back().verdict, Verdict::kSlower);
   runs.back().key.hardware = "another device";
   EXPECT_EQ(CompareRuns(runs, {}).back().verdict, Verdict::kUnsure);

@@ -95,6 +95,8 @@ struct Rates {
   size_t slower = 0;
   size_t faster = 0;
   size_t unsure = 0;
+  size_t comparisons = 0;          // of whole suites
+  size_t alarmed_comparisons = 0;  // with an alarm
 
   double alarms() const { return static_cast<double>(slower + faster) / static_cast<double>(runs); }
 };
@@ -107,15 +109,19 @@ Rates Simulate(const char* name, const Suite& suite, size_t runs) {
     std::vector<RunSides> sides;
     for (size_t i = 0; i < suite.runs; ++i) sides.push_back(simulator.Run(suite, i < suite.slow_runs));
     const std::vector<RunComparison> compared = CompareRuns(sides, CompareOptions());
+    const size_t alarms_before = rates.slower + rates.faster;
     for (size_t i = 0; i < (suite.slow_runs == 0 ? suite.runs : suite.slow_runs); ++i) {
       ++rates.runs;
       rates.slower += compared[i].verdict == Verdict::kSlower ? 1 : 0;
       rates.faster += compared[i].verdict == Verdict::kFaster ? 1 : 0;
       rates.unsure += compared[i].verdict == Verdict::kUnsure ? 1 : 0;
     }
+    ++rates.comparisons;
+    rates.alarmed_comparisons += rates.slower + rates.faster > alarms_before ? 1 : 0;
   }
-  std::printf("seed %llu: %s: of %zu runs %zu slower, %zu faster, %zu unsure\n",
-              static_cast<unsigned long long>(Seed()), name, rates.runs, rates.slower, rates.faster, rates.unsure);
+  std::printf("seed %llu: %s: of %zu runs %zu slower, %zu faster, %zu unsure; an alarm in %zu of %zu comparisons\n",
+              static_cast<unsigned long long>(Seed()), name, rates.runs, rates.slower, rates.faster, rates.unsure,
+              rates.alarmed_comparisons, rates.comparisons);
   return rates;
 }
 
@@ -139,12 +145,12 @@ INSTANTIATE_TEST_SUITE_P(
     ErrorRates, FalseAlarmTest,
     ::testing::Values(AlarmCase{"one_run_5_and_5_attempts", {.runs = 1}},
                       AlarmCase{"one_run_8_and_8_attempts", {.runs = 1, .base_attempts = 8, .head_attempts = 8}},
-                      AlarmCase{"40_runs_2_and_2_attempts", {.runs = 40, .base_attempts = 2, .head_attempts = 2}},
+                      AlarmCase{"40_runs_3_and_3_attempts", {.runs = 40, .base_attempts = 3, .head_attempts = 3}},
                       AlarmCase{"40_runs_20_and_3_attempts", {.runs = 40, .base_attempts = 20, .head_attempts = 3}},
                       AlarmCase{"8_noisy_runs_6_and_6_attempts",
                                 {.runs = 8, .base_attempts = 6, .head_attempts = 6, .noise = kVeryNoisy}},
-                      AlarmCase{"40_runs_2_and_2_often_throttled_attempts",
-                                {.runs = 40, .base_attempts = 2, .head_attempts = 2, .noise = {.throttled = 0.03}}}),
+                      AlarmCase{"40_runs_3_and_3_often_throttled_attempts",
+                                {.runs = 40, .base_attempts = 3, .head_attempts = 3, .noise = {.throttled = 0.03}}}),
     [](const auto& info) { return info.param.name; });
 
 struct SlowdownCase {

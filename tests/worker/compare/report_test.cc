@@ -38,7 +38,7 @@ TEST(ReportTest, HasATable) {
   const std::string text = ToText(SampleReport());
   EXPECT_THAT(text, HasSubstr("softmax [(4096, 2560)] ['torch.float16'] NVIDIA H200 (6 and 6 attempts): slower\n"));
   EXPECT_THAT(text, HasSubstr("+5.0% (+4."));
-  EXPECT_THAT(text, HasSubstr("unsure: 1 attempt of head; 2 are needed\n"));
+  EXPECT_THAT(text, HasSubstr("unsure: 1 attempt of head; 3 are needed\n"));
   EXPECT_THAT(text, HasSubstr("note: gpu-2 is slow\n"));
 }
 
