@@ -9,6 +9,7 @@ namespace telemetry::worker {
 // The commands of telemetry-worker. NewBest is defined in best_command.cc, and so on.
 std::unique_ptr<cli::Command> NewBest();
 std::unique_ptr<cli::Command> NewCache();
+std::unique_ptr<cli::Command> NewCompare();
 std::unique_ptr<cli::Command> NewDevices();
 std::unique_ptr<cli::Command> NewForward();
 std::unique_ptr<cli::Command> NewKernels();
@@ -18,7 +19,7 @@ std::unique_ptr<cli::Command> NewShowCode();
 std::unique_ptr<cli::Command> NewTune();
 
 // All of them, in the order of --help.
-inline constexpr cli::NewCommand kCommands[] = {NewBest,  NewCache, NewDevices,  NewForward, NewKernels,
-                                                NewRepro, NewRun,   NewShowCode, NewTune};
+inline constexpr cli::NewCommand kCommands[] = {NewBest,    NewCache, NewCompare, NewDevices,  NewForward,
+                                                NewKernels, NewRepro, NewRun,     NewShowCode, NewTune};
 
 }  // namespace telemetry::worker

@@ -11,13 +11,13 @@
 #include "proto/access/grpc_log.h"
 #include "proto/base/cli/end_signals.h"
 #include "proto/base/cli/program.h"
+#include "proto/base/since.h"
 #include "proto/base/status_macros.h"
 #include "proto/record/counted.h"
 #include "proto/record/ids.h"
 #include "server/export/dataset_source.h"
 #include "server/export/export_dataset.h"
 #include "server/export/progress_bar.h"
-#include "server/export/since.h"
 
 namespace telemetry::exporter {
 namespace {

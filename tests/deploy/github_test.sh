@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Tests deploy/github with a benchmark job that fails half way. With a collector, all rows are stored. Without one, they
-# are kept and can be sent later, and no row is stored twice.
+# are kept and can be sent later, and no row is stored twice. Then compares the times of a pull request with those of the
+# main branch.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 bin=${TELEMETRY_BIN_DIR:?the folder of the built programs}
@@ -63,4 +64,42 @@ job 2 TELEMETRY_WORKER_COLLECTOR="$address" || fail "another job: $(cat "$dir/sa
 status=0
 job 3 || status=$?
 [ "$status" -eq 2 ] || fail "without an address: status $status"
+
+# times LABEL RUN MS: forwards six attempts of a kernel as a job with this label.
+times() {
+  rm -rf "$dir/times"
+  mkdir "$dir/times"
+  for attempt in 1 2 3 4 5 6; do
+    id=$(printf '%s %s %s' "$1" "$2" "$attempt" | sha256sum | head -c 32)
+    ms=$(awk "BEGIN { print $3 * (1 + 0.001 * $attempt) }")
+    cat >>"$dir/times/softmax.measurements.jsonl" <<LINES
+{"kind": "attempt", "version": 1, "attempt_id": "$id", "tuner": "test", "kernel_name": "softmax", "kernel_source": "", "input_shapes": "[(8,)]", "dtypes": "[]", "hardware": "H", "origin": "$1:a/b/$2/1/bench/0"}
+{"kind": "measurement", "attempt_id": "$id", "seq": 1, "config": {}, "status": "ok", "perf_ms": $ms}
+{"kind": "end", "attempt_id": "$id", "state": "complete", "counters": {}}
+LINES
+  done
+  env GITHUB_REPOSITORY=a/b GITHUB_RUN_ID="$2" GITHUB_RUN_ATTEMPT=1 GITHUB_JOB=bench RUNNER_TEMP="$dir/temp$RANDOM" \
+    TELEMETRY_WORKER="$bin/telemetry-worker" TELEMETRY_WORKER_COLLECTOR="$address" TELEMETRY_LABEL="$1" \
+    "$scripts/forward" "$dir/times" >"$dir/said" 2>&1 || fail "$1: $(cat "$dir/said")"
+}
+# compare RUN STATUS RESULT BASE [VARIABLE=VALUE...]: compares a pull request's run with BASE.
+compare() {
+  : >"$dir/outputs"
+  status=0
+  env GITHUB_OUTPUT="$dir/outputs" GITHUB_STEP_SUMMARY="$dir/summary$1" GITHUB_REPOSITORY=a/b GITHUB_RUN_ID="$1" \
+    RUNNER_TEMP="$dir/temp$1" TELEMETRY_WORKER="$bin/telemetry-worker" TELEMETRY_WORKER_COLLECTOR="$address" \
+    TELEMETRY_LABEL=pr-12 "${@:5}" "$scripts/compare/compare" "$4" >"$dir/said" 2>&1 || status=$?
+  [ "$status" -eq "$2" ] || fail "compare $1: status $status: $(cat "$dir/said")"
+  grep -qx "result=$3" "$dir/outputs" || fail "compare $1: $(cat "$dir/outputs")"
+}
+times main 10 1
+times pr-12 11 1.0005
+times pr-12 12 1.1
+compare 11 0 pass 'origin=main:*'
+compare 12 1 slower 'origin=main:*'
+grep -q 'Some kernels are slower' "$dir/summary12" || fail "no summary: $(cat "$dir/summary12")"
+[ -s "$dir/temp12/autotune-telemetry/compare.xml" ] || fail "no compare.xml"
+compare 13 2 unknown 'origin=main:*'
+compare 12 2 unknown 'origin=main:*' TELEMETRY_WORKER_COLLECTOR=127.0.0.1:1 TELEMETRY_WORKER_DEADLINE=1s
+compare 12 2 unknown main
 exit "$failed"

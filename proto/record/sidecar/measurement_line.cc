@@ -161,7 +161,8 @@ v1::MeasurementDetail::Stage ReadStage(Keys& keys) {
   if (stage == "screening") return v1::MeasurementDetail::STAGE_SCREENING;
   if (stage == "search") return v1::MeasurementDetail::STAGE_SEARCH;
   if (stage == "final") return v1::MeasurementDetail::STAGE_FINAL;
-  if (!stage.empty()) keys.Fail("stage", "screening, search or final");
+  if (stage == "rebenchmark") return v1::MeasurementDetail::STAGE_REBENCHMARK;
+  if (!stage.empty()) keys.Fail("stage", "screening, search, final or rebenchmark");
   return v1::MeasurementDetail::STAGE_UNSPECIFIED;
 }
 
@@ -260,6 +261,14 @@ absl::StatusOr<v1::Config> ConfigOf(const Json& config) {
   read.set_config_id(ConfigId(config));
   read.set_text(SortedConfigText(std::move(sorted)));
   return read;
+}
+
+absl::StatusOr<v1::MeasurementDetail> ParseDetail(const Json& object) {
+  Keys keys(object);
+  v1::MeasurementDetail detail = ReadDetail(keys);
+  if (const auto value = keys.Decimal("exact_perf_ms")) detail.set_exact_perf_ms(*value);
+  RETURN_IF_ERROR(keys.status());
+  return detail;
 }
 
 absl::StatusOr<MeasurementsLine> ParseMeasurementsLine(const Json& line) {

@@ -54,6 +54,10 @@ using MeasurementsLine = std::variant<AttemptLine, MeasurementLine, EventLine, E
 // texts.
 absl::StatusOr<v1::Config> ConfigOf(const Json& config);
 
+// Returns the details of a measurement from an object with their keys, such as a line of an export's .details.jsonl.
+// The details have no attempt_id and no seq. INVALID_ARGUMENT, with the key, if a value has the wrong type or range.
+absl::StatusOr<v1::MeasurementDetail> ParseDetail(const Json& object);
+
 // Parses a line. Unknown keys are ignored. Errors: INVALID_ARGUMENT if the value is not an object, a required key is
 // missing or a key has the wrong type or range (the message names the key); FAILED_PRECONDITION if the version or the
 // kind is not known, because a newer program wrote it.

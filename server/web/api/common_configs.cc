@@ -6,10 +6,10 @@
 #include <tuple>
 
 #include "proto/base/status_macros.h"
+#include "proto/statistics/samples.h"
 #include "server/web/api/run_scope.h"
 #include "server/web/rows/by_keys.h"
 #include "server/web/rows/measured_config.h"
-#include "server/web/statistics/samples.h"
 
 namespace telemetry::web::api {
 namespace {

@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "proto/statistics/ratio.h"
 #include "server/web/api/common_configs.h"
 #include "server/web/api/comparison_item.h"
 #include "server/web/api/row_details.h"
 #include "server/web/json/json_writer.h"
-#include "server/web/statistics/ratio.h"
 
 namespace telemetry::web::api {
 

@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "proto/base/status_macros.h"
+#include "proto/statistics/ratio.h"
 #include "server/web/api/config_text.h"
 #include "server/web/api/endpoints.h"
 #include "server/web/api/row_details.h"
 #include "server/web/api/run_scope.h"
 #include "server/web/rows/measured_config.h"
-#include "server/web/statistics/ratio.h"
 
 namespace telemetry::web::api {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "proto/base/status_macros.h"
-#include "server/web/statistics/effects.h"
+#include "proto/statistics/effects.h"
 
 namespace telemetry::web::api {
 namespace {

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "proto/base/status_macros.h"
+#include "proto/statistics/effects.h"
+#include "proto/statistics/samples.h"
 #include "server/web/api/endpoints.h"
 #include "server/web/api/knob_view.h"
-#include "server/web/statistics/effects.h"
-#include "server/web/statistics/samples.h"
 
 namespace telemetry::web::api {
 namespace {

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "proto/statistics/samples.h"
 #include "server/storage/sql/attempt_key.h"
 #include "server/storage/sql/statement.h"
 #include "server/web/json/json_writer.h"
-#include "server/web/statistics/samples.h"
 
 namespace telemetry::web::api {
 

@@ -4,7 +4,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "proto/base/status_macros.h"
-#include "server/web/statistics/samples.h"
+#include "proto/statistics/samples.h"
 
 namespace telemetry::web::summary {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "proto/base/status_macros.h"
-#include "server/web/statistics/steps.h"
+#include "proto/statistics/steps.h"
 
 namespace telemetry::web::summary {
 namespace {
