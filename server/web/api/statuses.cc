@@ -55,6 +55,8 @@ struct Counts {
   std::map<std::string, Group> groups;  // by id
   absl::flat_hash_set<int64_t> configs;
   int64_t unfinished = 0;
+  int64_t rows = 0;
+  bool is_cut = false;  // after kMostRows rows
 
   // Ids of reasons by the digests of status and failure, since parsing takes long and texts recur.
   absl::flat_hash_map<std::string, std::string> ids;
@@ -89,13 +91,14 @@ void AddFailure(const Row& row, const std::string& status, const std::string& at
 }
 
 absl::Status CountAttempt(const storage::sql::AttemptKey& key, const std::string& attempt_id,
-                          const rows::StatusTable& statuses, rows::RowCursor* cursor, int64_t* rows, Counts* counts) {
+                          const rows::StatusTable& statuses, rows::RowCursor* cursor, Counts* counts) {
   absl::flat_hash_map<int64_t, bool> ended;  // by config
   cursor->Begin(key);
-  while (*rows < kMostRows) {
+  while (true) {
     ASSIGN_OR_RETURN(const bool found, cursor->Next());
     if (!found) break;
-    ++*rows;
+    counts->is_cut = ++counts->rows > kMostRows;
+    if (counts->is_cut) break;
     const Row& row = cursor->row();
     const std::string status = statuses.Name(row.status);
     StatusCount& count = counts->statuses[status];
@@ -210,9 +213,8 @@ absl::Status GetStatuses(const Call& call, JsonWriter& out) {
   RETURN_IF_ERROR(statuses.Refresh());
   rows::RowCursor cursor(call.dataset, rows::RowCursor::Failures::kRead);
   Counts counts;
-  int64_t rows = 0;
-  for (size_t i = 0; i < scope.attempts.size() && rows < kMostRows; ++i) {
-    RETURN_IF_ERROR(CountAttempt(scope.attempts[i], scope.attempt_ids[i], statuses, &cursor, &rows, &counts));
+  for (size_t i = 0; i < scope.attempts.size() && !counts.is_cut; ++i) {
+    RETURN_IF_ERROR(CountAttempt(scope.attempts[i], scope.attempt_ids[i], statuses, &cursor, &counts));
   }
   std::vector<std::pair<std::string, const StatusCount*>> order;
   for (const auto& [name, count] : counts.statuses) order.emplace_back(name, &count);
@@ -230,6 +232,7 @@ absl::Status GetStatuses(const Call& call, JsonWriter& out) {
   out.EndArray();
   RETURN_IF_ERROR(WriteGroups(call, counts, out));
   out.Field("unfinished", counts.unfinished);
+  out.Field("cut", counts.is_cut);
   out.EndObject();
   return absl::OkStatus();
 }

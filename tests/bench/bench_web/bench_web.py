@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""Measures telemetry-web on a large dataset: the time of every API call, the time until the first view is complete, memory.
+
+Exits with 1 if a limit is missed. See README.md in this folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import pathlib
+import sys
+
+import endpoints
+import first_view
+import yaml
+from web_process import ROOT, Client, serving
+
+MOST_MS = 100.0
+MOST_OVERVIEW_MS = 50.0
+MOST_RSS_MIB = 256.0
+
+
+def percentile(values: list[float], share: float) -> float:
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def limit_of(name: str) -> float:
+    return MOST_OVERVIEW_MS if name == "/overview" else MOST_MS
+
+
+def measure(port: int, addresses: list[str], name: str, repeat: int) -> tuple[list[float], int]:
+    """Calls the addresses in turn after one warm-up of each. Returns the milliseconds and the bytes of the longest answer."""
+    client = Client(port)
+    get = client.first_event if name == "/events" else client.get
+    for address in addresses:
+        get(address)
+    times: list[float] = []
+    longest = 0
+    for address in itertools.islice(itertools.cycle(addresses), max(repeat, len(addresses))):
+        body, elapsed_ms = get(address)
+        times.append(elapsed_ms)
+        longest = max(longest, len(body))
+    return times, longest
+
+
+def measure_calls(port: int, spec: pathlib.Path, only: str, repeat: int) -> bool:
+    """Prints a line for each endpoint. Returns false if one is slower than its limit."""
+    addresses = endpoints.addresses(endpoints.Dataset(Client(port)))
+    missing = set(yaml.safe_load(spec.read_text())["paths"]) - set(addresses)
+    assert not missing, f"endpoints.py lacks {missing}"
+    is_fast = True
+    print(f"{'endpoint':44}{'n':>5}{'p50 ms':>9}{'p95 ms':>9}{'max ms':>9}{'limit':>7}{'bytes':>9}")
+    for name in sorted(addresses):
+        if only not in name:
+            continue
+        times, longest = measure(port, addresses[name], name, repeat)
+        p95 = percentile(times, 0.95)
+        missed = p95 > limit_of(name)
+        is_fast = is_fast and not missed
+        row = f"{name:44}{len(times):5}{percentile(times, 0.5):9.1f}{p95:9.1f}{max(times):9.1f}{limit_of(name):7.0f}"
+        print(f"{row}{longest:9}{'   MISSED' if missed else ''}", flush=True)
+    return is_fast
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--db", required=True, help="dataset of bench-web-dataset: a file, or a URL of PostgreSQL")
+    parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/release/bin", help="folder of the programs")
+    parser.add_argument("--repeat", type=int, default=60, help="least number of calls of an endpoint")
+    parser.add_argument("--only", default="", help="measure only endpoints that contain this text")
+    parser.add_argument("--no-browser", action="store_true", help="do not measure the first view")
+    arguments = parser.parse_args()
+    with serving(arguments.bin, arguments.db) as web:
+        print(f"summaries complete after {web.await_summaries():.1f} s; memory {web.memory_mib()}", flush=True)
+        is_good = measure_calls(web.port, ROOT / "server/web/api/openapi.yaml", arguments.only, arguments.repeat)
+        if not arguments.no_browser:
+            is_good = first_view.measure(web) and is_good
+        memory = web.memory_mib()
+        print(f"memory: peak {memory['VmHWM']:.0f} MiB (limit {MOST_RSS_MIB:.0f}), now {memory}")
+        is_good = is_good and memory["VmHWM"] <= MOST_RSS_MIB
+    print("all limits are met" if is_good else "a limit is missed")
+    return 0 if is_good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
