@@ -35,6 +35,7 @@ constexpr size_t kMostKeptGroups = 1000;  // groups beyond this number are count
 constexpr size_t kMostExampleBytes = 4096;
 
 struct StatusCount {
+  bool is_start = false;  // "started"
   int64_t rows = 0;
   absl::flat_hash_set<int64_t> configs;
 };
@@ -90,9 +91,16 @@ void AddFailure(const Row& row, const std::string& status, const std::string& at
   group->configs.insert(row.config);
 }
 
+StatusCount* FindStatus(const std::string& name, Counts* counts) {
+  StatusCount& count = counts->statuses[name];
+  count.is_start = name == "started";
+  return &count;
+}
+
 absl::Status CountAttempt(const storage::sql::AttemptKey& key, const std::string& attempt_id,
                           const rows::StatusTable& statuses, rows::RowCursor* cursor, Counts* counts) {
-  absl::flat_hash_map<int64_t, bool> ended;  // by config
+  absl::flat_hash_map<int64_t, bool> ended;              // by config
+  absl::flat_hash_map<int64_t, StatusCount*> by_status;  // by key
   cursor->Begin(key);
   while (true) {
     ASSIGN_OR_RETURN(const bool found, cursor->Next());
@@ -100,14 +108,14 @@ absl::Status CountAttempt(const storage::sql::AttemptKey& key, const std::string
     counts->is_cut = ++counts->rows > kMostRows;
     if (counts->is_cut) break;
     const Row& row = cursor->row();
-    const std::string status = statuses.Name(row.status);
-    StatusCount& count = counts->statuses[status];
-    ++count.rows;
-    count.configs.insert(row.config);
+    StatusCount*& count = by_status[row.status];
+    if (count == nullptr) count = FindStatus(statuses.Name(row.status), counts);
+    ++count->rows;
+    count->configs.insert(row.config);
     const rows::StatusKind kind = statuses.Kind(row.status);
-    ended[row.config] |= status != "started";
+    ended[row.config] |= !count->is_start;
     if (kind != rows::StatusKind::kNoResult) counts->configs.insert(row.config);
-    if (kind == rows::StatusKind::kFailed) AddFailure(row, status, attempt_id, counts);
+    if (kind == rows::StatusKind::kFailed) AddFailure(row, statuses.Name(row.status), attempt_id, counts);
   }
   cursor->End();
   counts->unfinished += std::count_if(ended.begin(), ended.end(), [](const auto& config) { return !config.second; });

@@ -15,7 +15,7 @@ class Dataset:
     """Runs, kernels and other objects of the dataset, to name in requests."""
 
     def __init__(self, client: Client) -> None:
-        self._client = client
+        self.client = client
         page = client.json("/runs?limit=500")["items"]
         self.usual = page[20:500:20]
         by_rows = client.json("/runs?sort=-rows&limit=20")["items"]
@@ -30,7 +30,7 @@ class Dataset:
         ]
 
     def run(self, run: dict[str, Any]) -> Any:
-        return self._client.json(f"/runs/{run['run_id']}")
+        return self.client.json(f"/runs/{run['run_id']}")
 
     def attempts(self, runs: list[dict[str, Any]]) -> list[str]:
         return [self.run(run)["attempt_list"][0]["attempt_id"] for run in runs]
@@ -88,7 +88,7 @@ def of_comparisons(dataset: Dataset) -> list[str]:
     found += [query(("item", f"attempt:{a}"), ("item", f"attempt:{b}")) for a, b in zip(attempts, attempts[1:])]
     for run in runs[:6]:
         kernel = run["kernel"]["filter"]
-        cells = dataset._client.json(f"/kernel?{query(kernel=kernel)}")
+        cells = dataset.client.json(f"/kernel?{query(kernel=kernel)}")
         devices = [("item", f"device:{device['filter']}") for device in cells["devices"][:2]]
         versions = [("item", f"version:{version['version']}") for version in cells["versions"][:2]]
         found += [query(*items, kernel=kernel) for items in (devices, versions) if len(items) == 2]

@@ -73,9 +73,9 @@ class WebProcess:
         return {name: int(value.split()[0]) / 1024 for name, value in fields.items()}
 
     def cpu_s(self) -> float:
-        """Returns the CPU time that the process has used."""
-        fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / 100
+        """Returns the CPU time that the threads of the process have used."""
+        tasks = pathlib.Path(f"/proc/{self.process.pid}/task").glob("*/schedstat")
+        return sum(int(task.read_text().split()[0]) for task in tasks) / 1e9
 
     def await_summaries(self) -> float:
         """Waits until the lists contain every attempt. Returns the seconds that it took."""
