@@ -37,7 +37,7 @@ struct Endpoint {
   // The member of the answer that `format=csv` converts; empty: there is no CSV.
   std::string_view csv_member = "";
   bool is_paged = false;  // it has `limit` and `cursor`
-  // Set if an answer reads many measurements, and is therefore kept for the next client while the stamp is the same.
+  // Set if answers take long, and are therefore kept for the next client while the stamp is the same.
   Stamp stamp = nullptr;
 };
 

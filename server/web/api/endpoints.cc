@@ -8,8 +8,8 @@ namespace {
 
 constexpr Endpoint kEndpoints[] = {
     {.pattern = "overview", .answer = GetOverview},
-    {.pattern = "runs", .answer = ListRuns, .csv_member = "items", .is_paged = true},
-    {.pattern = "facets", .answer = GetFacets},
+    {.pattern = "runs", .answer = ListRuns, .csv_member = "items", .is_paged = true, .stamp = StampOfSummaries},
+    {.pattern = "facets", .answer = GetFacets, .stamp = StampOfSummaries},
     {.pattern = "runs/{}", .answer = GetRun},
     {.pattern = "runs/{}/convergence", .answer = GetConvergence, .csv_member = "series", .stamp = StampOfRun},
     {.pattern = "runs/{}/knobs", .answer = GetKnobs, .csv_member = "knobs", .stamp = StampOfRun},
@@ -23,7 +23,7 @@ constexpr Endpoint kEndpoints[] = {
     {.pattern = "attempts/{}", .answer = GetAttempt},
     {.pattern = "attempts/{}/events", .answer = ListAttemptEvents, .csv_member = "items", .is_paged = true},
     {.pattern = "compare", .answer = Compare, .csv_member = "configs", .stamp = StampOfItems},
-    {.pattern = "kernels", .answer = ListKernels, .csv_member = "items", .is_paged = true},
+    {.pattern = "kernels", .answer = ListKernels, .csv_member = "items", .is_paged = true, .stamp = StampOfSummaries},
     {.pattern = "kernel", .answer = GetKernel, .csv_member = "cells"},
     {.pattern = "kernel/history", .answer = GetKernelHistory, .csv_member = "points"},
     {.pattern = "kernel/source", .answer = GetKernelSource},

@@ -23,4 +23,9 @@ absl::StatusOr<std::string> StampOfRun(const Call& call) {
   return StampOf(call, Cat("r.run_id = ", Quoted(call.path.front())));
 }
 
+absl::StatusOr<std::string> StampOfSummaries(const Call& call) {
+  const summary::Progress progress = call.state.progress();
+  return Cat(progress.version, " ", progress.done_attempts, " ", progress.total_attempts, " ", progress.complete);
+}
+
 }  // namespace telemetry::web::api

@@ -14,4 +14,7 @@ absl::StatusOr<std::string> StampOf(const Call& call, const std::string& conditi
 // Returns the stamp of the run that the path of a call names.
 absl::StatusOr<std::string> StampOfRun(const Call& call);
 
+// Returns the stamp of all summaries.
+absl::StatusOr<std::string> StampOfSummaries(const Call& call);
+
 }  // namespace telemetry::web::api
