@@ -40,7 +40,7 @@ void Set(http::Target* target, std::string_view name, std::string value) {
   target->query.emplace_back(name, std::move(value));
 }
 
-// Returns a text that is different for each call of an endpoint with a stamp, and for each state of what it reads.
+// Returns the key of the answer of an endpoint with a stamp: the stamp and the request.
 absl::StatusOr<std::string> KeyOf(const KnownCall& known, const api::Call& call) {
   ASSIGN_OR_RETURN(std::string key, known.endpoint->stamp(call));
   const auto append = [&key](std::string_view text) { key.append(1, '\0').append(text); };

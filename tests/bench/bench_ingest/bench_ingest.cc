@@ -35,7 +35,8 @@ void AddFlags(CLI::App& app, IngestArguments& arguments) {
       ->check(CLI::Range(1, Workload::kRuns))
       ->needs(db);
   CLI::Option* const collector =
-      app.add_option("--collector", arguments.collector, "Address of a collector that serves already, to add rows to its dataset")
+      app.add_option("--collector", arguments.collector,
+                     "Address of a collector that serves already, to add rows to its dataset")
           ->excludes(db);
   app.add_option("--first-attempt", arguments.first_attempt, "Number of the first attempts; new ones have new rows")
       ->capture_default_str()

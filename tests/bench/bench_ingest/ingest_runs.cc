@@ -52,9 +52,9 @@ std::unique_ptr<client::Producer> OpenProducer(const std::string& collector, con
   return *std::move(producer);
 }
 
-// Returns the records that producer `number` of all producers appends, attempt by attempt. A producer alternates between
-// its runs, so that the collector receives all runs at the same time with any number of producers: the benchmark
-// compares numbers of producers, not orders of rows that suit the database more or less.
+// Returns the records that producer `number` of all producers appends, attempt by attempt. A producer alternates
+// between its runs, so that the collector receives all runs at the same time with any number of producers: the
+// benchmark compares numbers of producers, not orders of rows that suit the database more or less.
 std::vector<std::vector<v1::Record>> MakeShare(const Workload& workload, const Throughput& options, int number) {
   std::vector<std::vector<v1::Record>> share;
   std::vector<std::vector<bool>> named(Workload::kRuns);
@@ -63,8 +63,8 @@ std::vector<std::vector<v1::Record>> MakeShare(const Workload& workload, const T
     for (int run = number; run < Workload::kRuns; run += options.producers) {
       const uint64_t all = Workload::RowsOfRun(options.rows, run);
       if (done >= all) continue;
-      workload.MakeAttempt(run, options.first_attempt + done / Workload::kRowsPerAttempt, all - done, &named[static_cast<size_t>(run)],
-                           &share.emplace_back());
+      workload.MakeAttempt(run, options.first_attempt + done / Workload::kRowsPerAttempt, all - done,
+                           &named[static_cast<size_t>(run)], &share.emplace_back());
     }
   }
   return share;
@@ -186,8 +186,8 @@ PacedResult MeasurePaced(const Workload& workload, const Paced& options) {
   const auto rows = static_cast<uint64_t>(options.rows_per_s * options.seconds / kPacedProducers);
   std::vector<std::unique_ptr<PacedProducer>> producers;
   for (int i = 0; i < kPacedProducers; ++i) {
-    producers.push_back(
-        std::make_unique<PacedProducer>(workload, i, options.first_attempt, rows, absl::Seconds(kPacedProducers / options.rows_per_s)));
+    producers.push_back(std::make_unique<PacedProducer>(workload, i, options.first_attempt, rows,
+                                                        absl::Seconds(kPacedProducers / options.rows_per_s)));
     producers.back()->Open(collector.has_value() ? collector->address() : options.address,
                            absl::StrCat(options.folder, "/spool-", i));
   }

@@ -84,7 +84,8 @@ def main() -> int:
     parser.add_argument("--no-browser", action="store_true", help="do not measure the first view")
     arguments = parser.parse_args()
     with serving(arguments.bin, arguments.db) as web:
-        print(f"summaries complete after {web.await_summaries():.1f} s, {web.cpu_s():.1f} s of CPU time; {web.memory_mib()}", flush=True)
+        elapsed_s = web.await_summaries()
+        print(f"summaries complete after {elapsed_s:.1f} s, {web.cpu_s():.1f} s of CPU time; {web.memory_mib()}", flush=True)
         is_good = measure_calls(web, ROOT / "server/web/api/openapi.yaml", arguments.only, arguments.repeat)
         if not arguments.no_browser:
             is_good = first_view.measure(web) and is_good

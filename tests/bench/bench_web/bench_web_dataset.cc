@@ -15,7 +15,8 @@ struct Arguments {
 };
 
 void AddFlags(CLI::App& app, Arguments& arguments) {
-  app.add_option("--db", arguments.db, "File that does not exist (about 110 bytes per row), or URL of an empty database")
+  app.add_option("--db", arguments.db,
+                 "File that does not exist (about 110 bytes per row), or URL of an empty database")
       ->required();
   app.add_option("--rows", arguments.size.rows, "Measurements")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--runs", arguments.size.runs, "Runs")->check(CLI::PositiveNumber)->capture_default_str();
@@ -28,6 +29,6 @@ absl::Status Run(const Arguments& arguments) { return CreateWebDataset(arguments
 
 int main(int argc, char** argv) {
   return telemetry::bench::BenchMain(argc, argv, "bench-web-dataset",
-                                     "Creates a dataset on which telemetry-web is measured",
-                                     telemetry::bench::AddFlags, telemetry::bench::Run);
+                                     "Creates a dataset on which telemetry-web is measured", telemetry::bench::AddFlags,
+                                     telemetry::bench::Run);
 }

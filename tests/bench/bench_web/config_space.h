@@ -19,8 +19,8 @@ struct PlannedConfig {
   double factor = 1;
 };
 
-// Returns `count` different configs of a kernel: points of a space of 13 knobs, each of which has an influence of its own
-// on the time. Every call returns the same configs.
+// Returns `count` different configs of a kernel: points of a space of 13 knobs, each of which has an influence of its
+// own on the time. Every call returns the same configs.
 std::vector<PlannedConfig> MakeConfigs(uint64_t kernel, size_t count);
 
 }  // namespace telemetry::bench

@@ -192,7 +192,8 @@ void RunRecords::AddFailure(v1::Measurement* row, uint64_t kind) {
       "PassManager::run failed at line %d\nerror: operation scheduled before its operands",
       "out of registers: %d needed", "CUDA error: an illegal memory access was encountered at 0x%08x",
       "wrong result: the largest difference is %d ulp"};
-  failure->set_message(absl::StrReplaceAll(kMessages[kind], {{"%d", absl::StrCat(number)}, {"%08x", absl::StrCat(number)}}));
+  failure->set_message(
+      absl::StrReplaceAll(kMessages[kind], {{"%d", absl::StrCat(number)}, {"%08x", absl::StrCat(number)}}));
 }
 
 void RunRecords::AddFinal(const PlannedConfig& config, uint64_t row) {

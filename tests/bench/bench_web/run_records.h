@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/bench/bench_web/config_space.h"
 #include "telemetry/v1/records.pb.h"
+#include "tests/bench/bench_web/config_space.h"
 
 namespace telemetry::bench {
 
@@ -23,8 +23,8 @@ struct DatasetSize {
 // Returns the kernel of a run.
 inline uint64_t KernelOf(const DatasetSize& size, uint64_t run) { return run % size.kernels; }
 
-// The records of a run and its one to three attempts, in the order of a producer's log. A row "started" precedes the row
-// of each result. Every call returns the same records, apart from times, which are relative to `started_unix_us`.
+// The records of a run and its one to three attempts, in the order of a producer's log. A row "started" precedes the
+// row of each result. Every call returns the same records, apart from times, which are relative to `started_unix_us`.
 class RunRecords {
  public:
   // `configs`: those of the kernel. `known`: tells for each of them if its record has been sent.

@@ -17,7 +17,7 @@ from web_process import Client, query
 THINK_S = (2.0, 8.0)
 # Connections of a browser for calls, beside the one of the stream.
 CONNECTIONS = 5
-# As core/live.js: a view loads again at most once in this time.
+# A view loads again at most once in this time (pages/core/live.js).
 RELOAD_S = 1.5
 
 

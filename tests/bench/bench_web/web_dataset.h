@@ -7,8 +7,9 @@
 
 namespace telemetry::bench {
 
-// Creates a dataset in the file or in the empty database `db`: runs of 45 days up to now, rejects, producers and entries
-// of the cache. Every call creates the same rows, apart from times. ALREADY_EXISTS: there is a file or a dataset.
+// Creates a dataset in the file or in the empty database `db`: runs of 45 days up to now, rejects, producers and
+// entries of the cache. Every call creates the same rows, apart from times. ALREADY_EXISTS: there is a file or a
+// dataset.
 absl::Status CreateWebDataset(const std::string& db, const DatasetSize& size);
 
 }  // namespace telemetry::bench

@@ -72,7 +72,7 @@ TEST_F(LimitsTest, LongSearchesAreThinned) {
 
 TEST_F(LimitsTest, AnswersSayThatARunIsLongerThanTheyRead) {
   const std::vector<std::pair<const char*, const char*>> answers = {
-      {"/convergence", "cut"}, {"/statuses", "cut"}, {"/finals", "cut"}, {"/rows?sort=perf&limit=1", "cut"},
+      {"/convergence", "cut"}, {"/statuses", "cut"},  {"/finals", "cut"}, {"/rows?sort=perf&limit=1", "cut"},
       {"/knobs", "sampled"},   {"/points", "sampled"}};
   std::vector<v1::Record> records = {storage::AttemptRecord('A', 'a'), storage::ConfigRecord(1, "Config(x=1)")};
   for (uint64_t seq = 1; seq <= 200000; ++seq) records.push_back(storage::Row('A', seq, 2, 1));

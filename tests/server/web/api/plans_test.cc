@@ -38,12 +38,12 @@ std::vector<std::string> Calls() {
                            "/rows?status=ok&limit=1", "/rows?sender=", "/rows?attempt={attempt}"}) {
     calls.push_back(absl::StrCat(run, part));
   }
-  for (const char* call : {"attempts/{attempt}", "attempts/{attempt}/events", "compare?item=run:{run}&item=attempt:{attempt}",
-                           "compare?item=device:NVIDIA H200&item=device:NVIDIA A100&kernel=softmax", "kernels",
-                           "kernel?kernel=softmax",
-                           "kernel/history?kernel=softmax&shapes=[(4096, 2560)]&dtypes=['torch.float16']&hardware=NVIDIA H200",
-                           "regressions", "rejects", "rejects?sender=ci&origin=x", "rejects/1", "producers",
-                           "producers?q=test", "cache", "cache?q=x", "cache/1", "tokens"}) {
+  for (const char* call :
+       {"attempts/{attempt}", "attempts/{attempt}/events", "compare?item=run:{run}&item=attempt:{attempt}",
+        "compare?item=device:NVIDIA H200&item=device:NVIDIA A100&kernel=softmax", "kernels", "kernel?kernel=softmax",
+        "kernel/history?kernel=softmax&shapes=[(4096, 2560)]&dtypes=['torch.float16']&hardware=NVIDIA H200",
+        "regressions", "rejects", "rejects?sender=ci&origin=x", "rejects/1", "producers", "producers?q=test", "cache",
+        "cache?q=x", "cache/1", "tokens"}) {
     calls.emplace_back(call);
   }
   return calls;

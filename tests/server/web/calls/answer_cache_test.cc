@@ -96,9 +96,8 @@ TEST(AnswerCache, ComputesAnAnswerOnceForClientsThatAskTogether) {
               "first");
   });
   begun.WaitForNotification();
-  std::thread second([&] {
-    EXPECT_EQ(cache.Answer("a", [] { return absl::StatusOr<std::string>("second"); }).value(), "first");
-  });
+  std::thread second(
+      [&] { EXPECT_EQ(cache.Answer("a", [] { return absl::StatusOr<std::string>("second"); }).value(), "first"); });
   // Another key does not wait.
   EXPECT_EQ(cache.Answer("b", [] { return absl::StatusOr<std::string>("other"); }).value(), "other");
   end.Notify();

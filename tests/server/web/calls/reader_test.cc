@@ -57,8 +57,7 @@ TEST_F(ReaderTest, ParametersHaveAnswersOfTheirOwn) {
 }
 
 TEST_F(ReaderTest, AComparisonChangesWithEachOfItsItems) {
-  const std::string pair =
-      absl::StrCat("compare?item=", RunItem('a'), "&item=", RunItem('b'));
+  const std::string pair = absl::StrCat("compare?item=", RunItem('a'), "&item=", RunItem('b'));
   const std::string devices = "compare?item=device:NVIDIA%20H200&item=device:NVIDIA%20A100&kernel=softmax";
   const std::string before = Ask(pair);
   const std::string of_devices = Ask(devices);
