@@ -10,6 +10,7 @@ namespace telemetry::web {
 namespace {
 
 constexpr int kDetail = 3;  // a column of EXPLAIN QUERY PLAN
+constexpr size_t kShownBytes = 200;
 
 }  // namespace
 
@@ -24,7 +25,8 @@ std::unique_ptr<storage::sql::PreparedStatement> PlanRecorder::Prepare(const sto
     EXPECT_TRUE(found.ok()) << found.status() << " in " << text;
     if (!found.ok() || !*found) break;
     const std::string step(plan->Text(kDetail));
-    if (absl::StartsWith(step, "SCAN ")) scans_.push_back(absl::StrCat(step, ": ", statement.text));
+    if (!absl::StartsWith(step, "SCAN ") || absl::StrContains(step, "CONSTANT ROW")) continue;
+    scans_.push_back(absl::StrCat(step, ": ", std::string(statement.text).substr(0, kShownBytes)));
   }
   return database_.Prepare(statement);
 }
