@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -16,15 +15,16 @@
 
 namespace telemetry::web::rows {
 
+// Returns the keys in their order, each once.
+std::vector<int64_t> InOrder(absl::Span<const int64_t> keys);
+
 // Reads rows by their keys, many with each statement, in the order of the keys, so that a page of the database is read
 // once. `select`: a SELECT that ends with "WHERE column"; `use` is called for each row.
 template <typename Use>
 absl::Status ReadByKeys(storage::sql::Database& dataset, std::string_view select, absl::Span<const int64_t> keys,
                         const Use& use) {
   constexpr size_t kKeysPerStatement = 500;
-  std::vector<int64_t> order(keys.begin(), keys.end());
-  std::sort(order.begin(), order.end());
-  order.erase(std::unique(order.begin(), order.end()), order.end());
+  const std::vector<int64_t> order = InOrder(keys);
   const absl::Span<const int64_t> sorted(order);
   for (size_t at = 0; at < sorted.size(); at += kKeysPerStatement) {
     const std::string list = absl::StrJoin(sorted.subspan(at, kKeysPerStatement), ", ");
