@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_format.h"
 #include "proto/record/ids.h"
 #include "proto/record/json.h"
