@@ -1,9 +1,8 @@
-#include <malloc.h>
-
 #include "absl/synchronization/mutex.h"
 #include "proto/base/cli/program.h"
 #include "proto/log/log.h"
 #include "server/commands/commands.h"
+#include "server/net/process_memory.h"
 
 namespace {
 
@@ -15,12 +14,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage.)";
 void SetUpProcess() {
   // Debian builds Abseil with assertions, with which every lock of a mutex searches all mutexes ever held for cycles.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
-  // Returns free memory to the system: two heaps that each keep little, and large blocks outside of them. By default
-  // glibc uses eight heaps per core, and the first large block that is freed moves later blocks of its size into the
-  // heaps.
-  mallopt(M_ARENA_MAX, 2);
-  mallopt(M_MMAP_THRESHOLD, 256 << 10);
-  mallopt(M_TRIM_THRESHOLD, 4 << 20);
+  telemetry::net::ReturnFreeMemory();
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,6 +26,8 @@ constexpr absl::Duration kShortestPause = absl::Seconds(1);
 constexpr absl::Duration kLongestPause = absl::Minutes(1);
 // A program that ran for this long is started again after the shortest pause.
 constexpr absl::Duration kRanWell = absl::Minutes(5);
+// The pages give way to the records that this process stores.
+constexpr int kNiceness = 10;
 constexpr absl::Duration kGrace = absl::Seconds(5);
 constexpr size_t kMostLine = 300;
 constexpr absl::string_view kListening = "listening on ";
@@ -36,6 +39,7 @@ constexpr absl::string_view kListening = "listening on ";
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
+  setpriority(PRIO_PROCESS, 0, kNiceness);
   dup2(out, STDOUT_FILENO);
   close_range(STDERR_FILENO + 1, ~0U, 0);
   execv(arguments[0], arguments);

@@ -14,8 +14,8 @@
 
 namespace telemetry::commands {
 
-// telemetry-web as a child process: it is started again when it ends, after a pause that grows from a second to a
-// minute, and it ends with this process, whatever ends this process.
+// telemetry-web as a child process, at a lower priority: it is started again when it ends, after a pause that grows
+// from a second to a minute, and it ends with this process, whatever ends this process.
 class WebChild {
  public:
   // Starts a thread that starts the program. `command`: the path of the program and its arguments.

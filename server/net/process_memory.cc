@@ -19,6 +19,14 @@ constexpr int kTrimPause = 20;
 
 }  // namespace
 
+void ReturnFreeMemory() {
+  // Two heaps that each keep little, and large blocks outside of them. By default glibc uses eight heaps per core, and
+  // the first large block that is freed moves later blocks of its size into the heaps.
+  mallopt(M_ARENA_MAX, 2);
+  mallopt(M_MMAP_THRESHOLD, 256 << 10);
+  mallopt(M_TRIM_THRESHOLD, 4 << 20);
+}
+
 ProcessMemory::ProcessMemory(uint64_t limit_bytes)
     : limit_bytes_(limit_bytes), statm_(open("/proc/self/statm", O_RDONLY | O_CLOEXEC)) {}
 

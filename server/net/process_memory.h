@@ -7,6 +7,9 @@
 
 namespace telemetry::net {
 
+// Makes this process return free heap memory to the system soon. Call it before any thread is started.
+void ReturnFreeMemory();
+
 // The resident memory of this process, compared with a limit. Not thread-safe.
 class ProcessMemory {
  public:

@@ -70,6 +70,12 @@ def test_pages_end_with_the_collector(collector: tuple[subprocess.Popen[str], st
     assert not runs(child) and not answers(address)
 
 
+def test_pages_give_way_to_the_collector(collector: tuple[subprocess.Popen[str], str]) -> None:
+    process, _ = collector
+    own, of_pages = (os.getpriority(os.PRIO_PROCESS, pid) for pid in (process.pid, child_of(process.pid)))
+    assert of_pages == max(10, own)
+
+
 def test_pages_are_started_again(collector: tuple[subprocess.Popen[str], str]) -> None:
     process, address = collector
     first = child_of(process.pid)

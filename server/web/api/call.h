@@ -27,6 +27,9 @@ struct Call {
 // object.
 using Answer = absl::Status (*)(const Call& call, json::JsonWriter& out);
 
+// Returns a text that changes whenever the answer of a call may change.
+using Stamp = absl::StatusOr<std::string> (*)(const Call& call);
+
 // An endpoint of openapi.yaml.
 struct Endpoint {
   std::string_view pattern;  // "runs/{}/rows": its path below /api/v1, with {} for a variable segment
@@ -34,6 +37,8 @@ struct Endpoint {
   // The member of the answer that `format=csv` converts; empty: there is no CSV.
   std::string_view csv_member = "";
   bool is_paged = false;  // it has `limit` and `cursor`
+  // Set if answers take long, and are therefore kept for the next client while the stamp is the same.
+  Stamp stamp = nullptr;
 };
 
 // The limit of a page, and of a page of an export as CSV.

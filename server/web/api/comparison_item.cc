@@ -10,6 +10,7 @@
 #include "proto/record/strings.h"
 #include "server/web/api/common.h"
 #include "server/web/api/run_scope.h"
+#include "server/web/api/stamp.h"
 #include "server/web/rows/optional_column.h"
 
 namespace telemetry::web::api {
@@ -86,11 +87,17 @@ ComparedAttempt ReadAttempt(const Statement& row, bool is_of_device) {
           .default_ms = OptionalDouble(row, 11)};
 }
 
-absl::StatusOr<ComparisonItem> ReadItem(const Call& call, const std::string& text) {
+// Splits an item at its colon.
+absl::StatusOr<std::pair<std::string, std::string>> SplitItem(const std::string& text) {
   const size_t colon = text.find(':');
   if (colon == std::string::npos) return WrongItem("it must begin with run:, attempt:, device: or version:");
-  ComparisonItem item = {.text = text, .kind = text.substr(0, colon), .label = {}, .attempts = {}};
-  const std::string value = text.substr(colon + 1);
+  return std::pair(text.substr(0, colon), text.substr(colon + 1));
+}
+
+absl::StatusOr<ComparisonItem> ReadItem(const Call& call, const std::string& text) {
+  ASSIGN_OR_RETURN(const auto parts, SplitItem(text));
+  ComparisonItem item = {.text = text, .kind = parts.first, .label = {}, .attempts = {}};
+  const std::string& value = parts.second;
   ASSIGN_OR_RETURN(const std::string condition, ItemCondition(call, item.kind, value));
   Statement read(
       call.scratch,
@@ -127,6 +134,18 @@ absl::StatusOr<std::vector<ComparisonItem>> ReadComparisonItems(const Call& call
       return WrongItem("devices and versions cannot be compared with others");
   }
   return items;
+}
+
+absl::StatusOr<std::string> StampOfItems(const Call& call) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> texts, call.parameters.All("item", kMostItems));
+  std::string stamp;
+  for (const std::string& text : texts) {
+    ASSIGN_OR_RETURN(const auto parts, SplitItem(text));
+    ASSIGN_OR_RETURN(const std::string condition, ItemCondition(call, parts.first, parts.second));
+    ASSIGN_OR_RETURN(const std::string of_item, StampOf(call, condition));
+    stamp += Cat(of_item, ";");
+  }
+  return stamp;
 }
 
 const ComparedAttempt* BestOf(const std::vector<ComparedAttempt>& attempts) {

@@ -53,6 +53,9 @@ struct ComparisonItem {
 // compared. NOT_FOUND: the dataset has no attempt of an item.
 absl::StatusOr<std::vector<ComparisonItem>> ReadComparisonItems(const Call& call);
 
+// Returns the stamp (stamp.h) of the attempts of these items.
+absl::StatusOr<std::string> StampOfItems(const Call& call);
+
 // Returns the attempt with the best time, or nullptr if none has a time.
 const ComparedAttempt* BestOf(const std::vector<ComparedAttempt>& attempts);
 

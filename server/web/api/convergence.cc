@@ -94,15 +94,17 @@ absl::Status GetConvergence(const Call& call, JsonWriter& out) {
   rows::RowCursor cursor(call.dataset, rows::RowCursor::Failures::kSkip);
   int64_t rows = 0;
   size_t done = 0;
+  bool is_cut = false;
   out.BeginObject();
   out.BeginArray("series");
-  for (; done < scope.attempts.size() && rows < kMostRows; ++done) {
+  for (; done < scope.attempts.size() && !is_cut; ++done) {
     CurveBuilder builder;
     cursor.Begin(scope.attempts[done]);
-    while (rows < kMostRows) {
+    while (true) {
       ASSIGN_OR_RETURN(const bool found, cursor.Next());
       if (!found) break;
-      ++rows;
+      is_cut = ++rows > kMostRows;
+      if (is_cut) break;
       builder.Add(cursor.row(), statuses.Kind(cursor.row().status));
     }
     cursor.End();
@@ -110,6 +112,7 @@ absl::Status GetConvergence(const Call& call, JsonWriter& out) {
   }
   out.EndArray();
   out.Field("attempts_left_out", scope.attempts_left_out + static_cast<int64_t>(scope.attempts.size() - done));
+  out.Field("cut", is_cut);
   storage::sql::Statement noise(call.scratch, "SELECT noise FROM runs WHERE run = ?1");
   ASSIGN_OR_RETURN(const bool found, noise.Bind(scope.runs.front()).Step());
   found ? WriteDouble(out, "noise", noise, 0) : out.Field("noise", nullptr);

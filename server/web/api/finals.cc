@@ -95,6 +95,7 @@ absl::Status GetFinals(const Call& call, JsonWriter& out) {
   RETURN_IF_ERROR(call.parameters.Allow({"sender", "format"}, {"attempt"}));
   ASSIGN_OR_RETURN(const RunScope scope, FindRun(call));
   ASSIGN_OR_RETURN(rows::MeasuredConfigs measured, rows::ReadMeasuredConfigs(call.dataset, scope.attempts, kMostRows));
+  const bool is_cut = measured.is_cut;
   bool are_final = false;
   size_t left_out = 0;
   RowDetailReader details(call.dataset);
@@ -111,6 +112,7 @@ absl::Status GetFinals(const Call& call, JsonWriter& out) {
   out.EndArray();
   out.Field("left_out", left_out);
   out.Field("are_final", are_final);
+  out.Field("cut", is_cut);
   out.EndObject();
   return absl::OkStatus();
 }

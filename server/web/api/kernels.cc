@@ -49,7 +49,7 @@ absl::StatusOr<SortOrder> KernelOrder(const Call& call) {
 // The kernels by name, with sums over their runs.
 constexpr char kKernels[] =
     "(SELECT r.name, t.label, t.filter, count(*) AS runs, sum(r.attempts) AS attempts, sum(r.row_count) AS row_count, "
-    "count(DISTINCT n.version) AS versions, count(DISTINCT r.shapes || ' ' || r.dtypes) AS shapes, "
+    "count(DISTINCT n.version) AS versions, count(DISTINCT r.shapes << 32 | r.dtypes) AS shapes, "
     "count(DISTINCT r.hardware) AS devices, min(r.first_us) AS first_us, max(r.last_us) AS last_us FROM runs AS r "
     "JOIN texts AS t ON t.text = r.name LEFT JOIN kernels AS n ON n.kernel = r.kernel ";
 

@@ -40,6 +40,7 @@ struct ListedRow {
 struct Page {
   std::vector<ListedRow> rows;
   std::optional<Cursor> next;  // nullopt: the last page
+  bool is_cut = false;         // further rows were not sorted
 };
 
 absl::StatusOr<RowFilter> ReadFilter(const Call& call) {
@@ -114,9 +115,10 @@ class PageReader {
   // Reads a page of another order, among the first kMostRows rows. The cursor is the number of rows before the page.
   absl::StatusOr<Page> Sorted(const std::optional<Cursor>& after, size_t size, const Order& order) {
     Page page;
-    for (size_t i = 0; i < scope_.attempts.size() && read_ < kMostRows; ++i) {
+    for (size_t i = 0; i < scope_.attempts.size() && read_ <= kMostRows; ++i) {
       RETURN_IF_ERROR(AddAttempt(i, 0, std::numeric_limits<size_t>::max(), &page));
     }
+    page.is_cut = read_ > kMostRows;
     std::vector<ListedRow>& rows = page.rows;
     const size_t from =
         std::min(rows.size(), static_cast<size_t>(after.has_value() ? std::max<int64_t>(after->key, 0) : 0));
@@ -210,6 +212,7 @@ absl::Status ListRows(const Call& call, JsonWriter& out) {
   }
   out.EndArray();
   page.next.has_value() ? out.Field("next_cursor", FormatCursor(*page.next)) : out.Field("next_cursor", nullptr);
+  out.Field("cut", page.is_cut);
   out.EndObject();
   return absl::OkStatus();
 }

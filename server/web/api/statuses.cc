@@ -35,6 +35,7 @@ constexpr size_t kMostKeptGroups = 1000;  // groups beyond this number are count
 constexpr size_t kMostExampleBytes = 4096;
 
 struct StatusCount {
+  bool is_start = false;  // "started"
   int64_t rows = 0;
   absl::flat_hash_set<int64_t> configs;
 };
@@ -55,6 +56,8 @@ struct Counts {
   std::map<std::string, Group> groups;  // by id
   absl::flat_hash_set<int64_t> configs;
   int64_t unfinished = 0;
+  int64_t rows = 0;
+  bool is_cut = false;  // after kMostRows rows
 
   // Ids of reasons by the digests of status and failure, since parsing takes long and texts recur.
   absl::flat_hash_map<std::string, std::string> ids;
@@ -88,23 +91,31 @@ void AddFailure(const Row& row, const std::string& status, const std::string& at
   group->configs.insert(row.config);
 }
 
+StatusCount* FindStatus(const std::string& name, Counts* counts) {
+  StatusCount& count = counts->statuses[name];
+  count.is_start = name == "started";
+  return &count;
+}
+
 absl::Status CountAttempt(const storage::sql::AttemptKey& key, const std::string& attempt_id,
-                          const rows::StatusTable& statuses, rows::RowCursor* cursor, int64_t* rows, Counts* counts) {
-  absl::flat_hash_map<int64_t, bool> ended;  // by config
+                          const rows::StatusTable& statuses, rows::RowCursor* cursor, Counts* counts) {
+  absl::flat_hash_map<int64_t, bool> ended;              // by config
+  absl::flat_hash_map<int64_t, StatusCount*> by_status;  // by key
   cursor->Begin(key);
-  while (*rows < kMostRows) {
+  while (true) {
     ASSIGN_OR_RETURN(const bool found, cursor->Next());
     if (!found) break;
-    ++*rows;
+    counts->is_cut = ++counts->rows > kMostRows;
+    if (counts->is_cut) break;
     const Row& row = cursor->row();
-    const std::string status = statuses.Name(row.status);
-    StatusCount& count = counts->statuses[status];
-    ++count.rows;
-    count.configs.insert(row.config);
+    StatusCount*& count = by_status[row.status];
+    if (count == nullptr) count = FindStatus(statuses.Name(row.status), counts);
+    ++count->rows;
+    count->configs.insert(row.config);
     const rows::StatusKind kind = statuses.Kind(row.status);
-    ended[row.config] |= status != "started";
+    ended[row.config] |= !count->is_start;
     if (kind != rows::StatusKind::kNoResult) counts->configs.insert(row.config);
-    if (kind == rows::StatusKind::kFailed) AddFailure(row, status, attempt_id, counts);
+    if (kind == rows::StatusKind::kFailed) AddFailure(row, statuses.Name(row.status), attempt_id, counts);
   }
   cursor->End();
   counts->unfinished += std::count_if(ended.begin(), ended.end(), [](const auto& config) { return !config.second; });
@@ -210,9 +221,8 @@ absl::Status GetStatuses(const Call& call, JsonWriter& out) {
   RETURN_IF_ERROR(statuses.Refresh());
   rows::RowCursor cursor(call.dataset, rows::RowCursor::Failures::kRead);
   Counts counts;
-  int64_t rows = 0;
-  for (size_t i = 0; i < scope.attempts.size() && rows < kMostRows; ++i) {
-    RETURN_IF_ERROR(CountAttempt(scope.attempts[i], scope.attempt_ids[i], statuses, &cursor, &rows, &counts));
+  for (size_t i = 0; i < scope.attempts.size() && !counts.is_cut; ++i) {
+    RETURN_IF_ERROR(CountAttempt(scope.attempts[i], scope.attempt_ids[i], statuses, &cursor, &counts));
   }
   std::vector<std::pair<std::string, const StatusCount*>> order;
   for (const auto& [name, count] : counts.statuses) order.emplace_back(name, &count);
@@ -230,6 +240,7 @@ absl::Status GetStatuses(const Call& call, JsonWriter& out) {
   out.EndArray();
   RETURN_IF_ERROR(WriteGroups(call, counts, out));
   out.Field("unfinished", counts.unfinished);
+  out.Field("cut", counts.is_cut);
   out.EndObject();
   return absl::OkStatus();
 }

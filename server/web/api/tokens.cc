@@ -47,8 +47,8 @@ absl::Status AddSenders(const Call& call, TokenRows* rows) {
   };
   Statement attempts(
       call.scratch,
-      "SELECT t.label, count(*) FROM attempts AS a JOIN texts AS t ON t.text = a.sender GROUP BY a.sender "
-      "ORDER BY a.sender");
+      "SELECT t.label, a.attempts FROM (SELECT sender, count(*) AS attempts FROM attempts GROUP BY sender) AS a "
+      "JOIN texts AS t ON t.text = a.sender ORDER BY a.sender");
   RETURN_IF_ERROR(ForEachRow(attempts, [&] {
     (*rows)[name(attempts)].attempts = attempts.Int(1);
     return absl::OkStatus();

@@ -31,7 +31,7 @@ http::Response NewCsv(const KnownCall& call) {
 CallHandler::CallHandler(Sources sources, const ServerState& state)
     : sources_(std::move(sources)), pool_(kThreads, kMostWaiting) {
   readers_.reserve(kThreads);
-  for (size_t i = 0; i < kThreads; ++i) readers_.emplace_back(sources_, state);
+  for (size_t i = 0; i < kThreads; ++i) readers_.emplace_back(sources_, state, answers_);
 }
 
 void CallHandler::Handle(http::Request request, Admit admit, const http::Handler::Respond& respond) {

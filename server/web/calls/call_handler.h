@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "server/http/message.h"
+#include "server/web/calls/answer_cache.h"
 #include "server/web/calls/reader.h"
 #include "server/web/calls/worker_pool.h"
 #include "server/web/server_state.h"
@@ -39,6 +40,7 @@ class CallHandler {
                                                 size_t worker);
 
   const Sources sources_;
+  AnswerCache answers_{AnswerCache::Options()};
   std::vector<Reader> readers_;  // one for each thread of the pool
   WorkerPool pool_;              // last member: its threads use all of the above
 };

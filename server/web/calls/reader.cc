@@ -40,6 +40,15 @@ void Set(http::Target* target, std::string_view name, std::string value) {
   target->query.emplace_back(name, std::move(value));
 }
 
+// Returns the key of the answer of an endpoint with a stamp: the stamp and the request.
+absl::StatusOr<std::string> KeyOf(const KnownCall& known, const api::Call& call) {
+  ASSIGN_OR_RETURN(std::string key, known.endpoint->stamp(call));
+  const auto append = [&key](std::string_view text) { key.append(1, '\0').append(text); };
+  for (const std::string& segment : known.target.segments) append(segment);
+  for (const auto& [name, value] : known.target.query) append(name), append(value);
+  return key;
+}
+
 }  // namespace
 
 bool KnownCall::wants_all_pages() const {
@@ -64,16 +73,24 @@ absl::Status Reader::Connect() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::string> Reader::AnswerJson(const KnownCall& call) {
+absl::StatusOr<std::string> Reader::AnswerJson(const KnownCall& known) {
   RETURN_IF_ERROR(Connect());
-  ASSIGN_OR_RETURN(const Transaction of_dataset, Transaction::BeginRead(*dataset_));
+  // A transaction sees the state of its first statement. The stamp, from the summaries, is read first, so that a kept
+  // answer is never older than its stamp.
   ASSIGN_OR_RETURN(const Transaction of_scratch, Transaction::BeginRead(*scratch_));
-  const api::Parameters parameters(call.target);
-  std::string text;
-  json::JsonWriter out(&text);
-  RETURN_IF_ERROR(call.endpoint->answer({call.path, parameters, *dataset_, *scratch_, state_}, out));
-  text.push_back('\n');
-  return text;
+  ASSIGN_OR_RETURN(const Transaction of_dataset, Transaction::BeginRead(*dataset_));
+  const api::Parameters parameters(known.target);
+  const api::Call call = {known.path, parameters, *dataset_, *scratch_, state_};
+  const auto compute = [&]() -> absl::StatusOr<std::string> {
+    std::string text;
+    json::JsonWriter out(&text);
+    RETURN_IF_ERROR(known.endpoint->answer(call, out));
+    text.push_back('\n');
+    return text;
+  };
+  if (known.endpoint->stamp == nullptr) return compute();
+  ASSIGN_OR_RETURN(const std::string key, KeyOf(known, call));
+  return answers_.Answer(key, compute);
 }
 
 absl::StatusOr<std::string> Reader::AnswerCsv(const KnownCall& call) {

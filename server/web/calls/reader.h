@@ -10,6 +10,7 @@
 #include "server/http/target.h"
 #include "server/storage/sql/database.h"
 #include "server/web/api/call.h"
+#include "server/web/calls/answer_cache.h"
 #include "server/web/server_state.h"
 
 namespace telemetry::web::calls {
@@ -38,8 +39,9 @@ absl::StatusOr<KnownCall> FindCall(http::Target target);
 // Answers calls with one pair of connections. Used by one thread at a time.
 class Reader {
  public:
-  // Both must outlive the reader.
-  Reader(const Sources& sources, const ServerState& state) : sources_(sources), state_(state) {}
+  // All must outlive the reader.
+  Reader(const Sources& sources, const ServerState& state, AnswerCache& answers)
+      : sources_(sources), state_(state), answers_(answers) {}
 
   // Returns the answer as JSON. Errors: those of api::Answer; UNAVAILABLE: a database cannot be read now.
   absl::StatusOr<std::string> AnswerJson(const KnownCall& call);
@@ -54,6 +56,7 @@ class Reader {
 
   const Sources& sources_;
   const ServerState& state_;
+  AnswerCache& answers_;
   std::unique_ptr<storage::sql::Database> dataset_;
   std::unique_ptr<storage::sql::Database> scratch_;
 };

@@ -6,12 +6,14 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
 #include "proto/access/grpc_log.h"
 #include "proto/base/cli/end_signals.h"
 #include "proto/base/cli/program.h"
 #include "proto/base/status_macros.h"
 #include "proto/log/log.h"
 #include "server/net/file_limit.h"
+#include "server/net/process_memory.h"
 #include "server/storage/any/any_store.h"
 #include "server/web/program/web_flags.h"
 #include "server/web/program/web_server.h"
@@ -94,6 +96,9 @@ class WebCommand final : public cli::Command {
 
 int main(int argc, char** argv) {
   constexpr telemetry::cli::NewCommand kCommand = telemetry::cli::New<telemetry::web::program::WebCommand>;
+  // Debian builds Abseil with assertions, with which every lock of a mutex searches all mutexes ever held for cycles.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+  telemetry::net::ReturnFreeMemory();
   telemetry::access::QuietGrpc();
   return telemetry::cli::RunProgram(
       {.name = "telemetry-web", .summary = telemetry::web::program::kDescription, .commands = {&kCommand, 1}}, argc,

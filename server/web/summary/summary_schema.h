@@ -92,7 +92,7 @@ CREATE INDEX attempts_by_run ON attempts (run, attempt);
 CREATE INDEX attempts_by_id ON attempts (attempt_id);
 CREATE INDEX attempts_by_state ON attempts (state, changed_us);
 CREATE INDEX attempts_by_changed ON attempts (changed_us, attempt);
-CREATE INDEX attempts_by_received ON attempts (received_us, row_count, failed);
+CREATE INDEX attempts_by_received ON attempts (received_us, row_count, failed, sender);
 
 CREATE TABLE steps (
   name INTEGER NOT NULL,

@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "tests/bench/bench_ingest/ingest_arguments.h"
+#include "tests/bench/bench_ingest/over_collector.h"
 #include "tests/bench/bench_ingest/over_postgresql.h"
 #include "tests/bench/bench_ingest/over_sqlite.h"
 #include "tests/bench/bench_ingest/workload.h"
@@ -14,6 +15,7 @@ namespace telemetry::bench {
 namespace {
 
 absl::Status Run(const IngestArguments& arguments) {
+  if (!arguments.collector.empty()) return BenchOverCollector(arguments);
   return arguments.db.empty() ? BenchOverSqlite(arguments) : BenchOverPostgresql(arguments);
 }
 
@@ -32,6 +34,13 @@ void AddFlags(CLI::App& app, IngestArguments& arguments) {
       ->capture_default_str()
       ->check(CLI::Range(1, Workload::kRuns))
       ->needs(db);
+  CLI::Option* const collector =
+      app.add_option("--collector", arguments.collector,
+                     "Address of a collector that serves already, to add rows to its dataset")
+          ->excludes(db);
+  app.add_option("--first-attempt", arguments.first_attempt, "Number of the first attempts; new ones have new rows")
+      ->capture_default_str()
+      ->needs(collector);
   app.add_option("--dir", arguments.dir, "Folder of the databases and of the spools of the paced measurement")
       ->capture_default_str();
   app.add_option("--spool-dir", arguments.spool_dir, "Folder of all other spools, not on the disk of the databases")

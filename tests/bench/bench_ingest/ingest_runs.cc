@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -51,19 +52,19 @@ std::unique_ptr<client::Producer> OpenProducer(const std::string& collector, con
   return *std::move(producer);
 }
 
-// Returns the records that producer `number` of `producers` appends, attempt by attempt. A producer alternates between
-// its runs, so that the collector receives all runs at the same time with any number of producers: the benchmark
-// compares numbers of producers, not orders of rows that suit the database more or less.
-std::vector<std::vector<v1::Record>> MakeShare(const Workload& workload, uint64_t rows, int number, int producers) {
+// Returns the records that producer `number` of all producers appends, attempt by attempt. A producer alternates
+// between its runs, so that the collector receives all runs at the same time with any number of producers: the
+// benchmark compares numbers of producers, not orders of rows that suit the database more or less.
+std::vector<std::vector<v1::Record>> MakeShare(const Workload& workload, const Throughput& options, int number) {
   std::vector<std::vector<v1::Record>> share;
   std::vector<std::vector<bool>> named(Workload::kRuns);
-  const uint64_t rows_of_run = Workload::RowsOfRun(rows, 0);  // run 0 has the most
+  const uint64_t rows_of_run = Workload::RowsOfRun(options.rows, 0);  // run 0 has the most
   for (uint64_t done = 0; done < rows_of_run; done += Workload::kRowsPerAttempt) {
-    for (int run = number; run < Workload::kRuns; run += producers) {
-      const uint64_t all = Workload::RowsOfRun(rows, run);
+    for (int run = number; run < Workload::kRuns; run += options.producers) {
+      const uint64_t all = Workload::RowsOfRun(options.rows, run);
       if (done >= all) continue;
-      workload.MakeAttempt(run, done / Workload::kRowsPerAttempt, all - done, &named[static_cast<size_t>(run)],
-                           &share.emplace_back());
+      workload.MakeAttempt(run, options.first_attempt + done / Workload::kRowsPerAttempt, all - done,
+                           &named[static_cast<size_t>(run)], &share.emplace_back());
     }
   }
   return share;
@@ -78,15 +79,15 @@ void Stop(CollectorProcess* collector) {
 // Appends a producer's share of the paced rows, each at its scheduled time, and records the time of each Append.
 class PacedProducer {
  public:
-  PacedProducer(const Workload& workload, int number, uint64_t rows, absl::Duration interval)
-      : workload_(workload), number_(number), rows_(rows), interval_(interval) {}
+  PacedProducer(const Workload& workload, int number, uint64_t attempt, uint64_t rows, absl::Duration interval)
+      : workload_(workload), number_(number), attempt_(attempt), rows_(rows), interval_(interval) {}
 
   void Open(const std::string& collector, const std::string& spool) {
     producer_ = OpenProducer(collector, spool, [this](uint64_t committed_seq) { Committed(committed_seq); });
     // Sends the run and its configs before the clock starts.
     std::vector<v1::Record> head(2 + workload_.configs(number_).size());
     *head[0].mutable_run() = Workload::BuildRun(number_);
-    *head[1].mutable_attempt() = Workload::BuildAttempt(number_, 0);
+    *head[1].mutable_attempt() = Workload::BuildAttempt(number_, attempt_);
     for (size_t i = 0; i < workload_.configs(number_).size(); ++i)
       *head[2 + i].mutable_config() = workload_.configs(number_)[i];
     head_records_ = head.size();
@@ -98,10 +99,10 @@ class PacedProducer {
 
   void Run(absl::Time begin) {
     v1::Record record;
-    record.mutable_measurement()->set_attempt_id(Workload::BuildAttempt(number_, 0).attempt_id());
+    record.mutable_measurement()->set_attempt_id(Workload::BuildAttempt(number_, attempt_).attempt_id());
     for (uint64_t i = 0; i < rows_; ++i) {
       absl::SleepFor(begin + static_cast<double>(i) * interval_ - absl::Now());
-      workload_.FillRow(number_, 0, i, record.mutable_measurement());
+      workload_.FillRow(number_, attempt_, i, record.mutable_measurement());
       appended_[i] = absl::Now();
       Require(producer_->Append(record));
     }
@@ -122,6 +123,7 @@ class PacedProducer {
 
   const Workload& workload_;
   const int number_;
+  const uint64_t attempt_;
   const uint64_t rows_;
   const absl::Duration interval_;
   std::atomic<size_t> head_records_ = 0;
@@ -138,7 +140,7 @@ double Percentile(const std::vector<double>& sorted, double share) {
 
 ThroughputResult MeasureThroughput(const Workload& workload, const Throughput& options) {
   std::vector<CollectorProcess> collectors;
-  for (int i = 0; i < options.collectors; ++i) {
+  for (int i = 0; i < (options.address.empty() ? options.collectors : 0); ++i) {
     collectors.push_back(
         CollectorProcess::Start(options.db, {.log = absl::StrCat(options.folder, "/collector-", i, ".log")}));
   }
@@ -148,9 +150,10 @@ ThroughputResult MeasureThroughput(const Workload& workload, const Throughput& o
   for (int i = 0; i < options.producers; ++i) {
     threads.emplace_back([&, i] {
       StandBack();
-      const std::vector<std::vector<v1::Record>> share = MakeShare(workload, options.rows, i, options.producers);
-      const CollectorProcess& collector = collectors[static_cast<size_t>(i % options.collectors)];
-      const auto producer = OpenProducer(collector.address(), absl::StrCat(options.spool_folder, "/spool-", i));
+      const std::vector<std::vector<v1::Record>> share = MakeShare(workload, options, i);
+      const std::string& address =
+          collectors.empty() ? options.address : collectors[static_cast<size_t>(i % options.collectors)].address();
+      const auto producer = OpenProducer(address, absl::StrCat(options.spool_folder, "/spool-", i));
       if (ready->Block()) delete ready;
       for (const std::vector<v1::Record>& attempt : share) Require(producer->AppendBatch(attempt));
       Require(producer->Drain(absl::Minutes(10)));
@@ -177,34 +180,36 @@ ThroughputResult MeasureThroughput(const Workload& workload, const Throughput& o
   return result;
 }
 
-PacedResult MeasurePaced(const Workload& workload, double rows_per_s, double seconds, const std::string& folder) {
-  CollectorProcess collector = CollectorProcess::Start(folder + "/dataset.db");
-  const auto rows = static_cast<uint64_t>(rows_per_s * seconds / kPacedProducers);
+PacedResult MeasurePaced(const Workload& workload, const Paced& options) {
+  std::optional<CollectorProcess> collector;
+  if (options.address.empty()) collector.emplace(CollectorProcess::Start(options.folder + "/dataset.db"));
+  const auto rows = static_cast<uint64_t>(options.rows_per_s * options.seconds / kPacedProducers);
   std::vector<std::unique_ptr<PacedProducer>> producers;
   for (int i = 0; i < kPacedProducers; ++i) {
-    producers.push_back(
-        std::make_unique<PacedProducer>(workload, i, rows, absl::Seconds(kPacedProducers / rows_per_s)));
-    producers.back()->Open(collector.address(), absl::StrCat(folder, "/spool-", i));
+    producers.push_back(std::make_unique<PacedProducer>(workload, i, options.first_attempt, rows,
+                                                        absl::Seconds(kPacedProducers / options.rows_per_s)));
+    producers.back()->Open(collector.has_value() ? collector->address() : options.address,
+                           absl::StrCat(options.folder, "/spool-", i));
   }
   PacedResult result;
   std::atomic<bool> done = false;
   std::thread watch([&] {
     while (!done) {
-      result.rss_mib = std::max(result.rss_mib, ResidentMib(collector.pid()));
+      if (collector.has_value()) result.rss_mib = std::max(result.rss_mib, ResidentMib(collector->pid()));
       absl::SleepFor(absl::Milliseconds(100));
     }
   });
-  const double cpu_before = CpuSeconds(collector.pid());
+  const double cpu_before = collector.has_value() ? CpuSeconds(collector->pid()) : 0;
   const absl::Time begin = absl::Now();
   std::vector<std::thread> threads;
   for (int i = 0; i < kPacedProducers; ++i) {
     // The producers are out of phase with each other, like separate machines.
-    const absl::Duration shift = absl::Seconds(i / rows_per_s);
+    const absl::Duration shift = absl::Seconds(i / options.rows_per_s);
     threads.emplace_back([&, i, shift] { producers[i]->Run(begin + shift); });
   }
   for (std::thread& thread : threads) thread.join();
   const double elapsed = absl::ToDoubleSeconds(absl::Now() - begin);
-  result.cpu_cores = (CpuSeconds(collector.pid()) - cpu_before) / elapsed;
+  if (collector.has_value()) result.cpu_cores = (CpuSeconds(collector->pid()) - cpu_before) / elapsed;
   done = true;
   watch.join();
   std::vector<double> latencies_ms;
@@ -216,7 +221,7 @@ PacedResult MeasurePaced(const Workload& workload, double rows_per_s, double sec
   result.p50_ms = Percentile(latencies_ms, 0.50);
   result.p99_ms = Percentile(latencies_ms, 0.99);
   producers.clear();
-  Stop(&collector);
+  if (collector.has_value()) Stop(&*collector);
   return result;
 }
 

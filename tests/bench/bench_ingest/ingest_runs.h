@@ -18,6 +18,9 @@ struct Throughput {
   int producers = 1;   // at most Workload::kRuns; the runs are divided among the producers
   int collectors = 1;  // producers are assigned to collectors round-robin
   std::string db;      // a new and empty database
+  // The address of a collector that serves already; empty: collectors are started.
+  std::string address;
+  uint64_t first_attempt = 0;  // of each run
   // The folders of the logs and of the spools. Both must exist.
   std::string folder;
   std::string spool_folder;
@@ -45,8 +48,18 @@ struct PacedResult {
   double rss_mib = 0;    // peak resident memory of the collector
 };
 
-// Runs eight producers that append single rows at a total rate of `rows_per_s` to one collector with a SQLite file. All
-// files are created below `folder`, which must exist.
-PacedResult MeasurePaced(const Workload& workload, double rows_per_s, double seconds, const std::string& folder);
+// The load of a measurement at a fixed rate.
+struct Paced {
+  double rows_per_s = 0;
+  double seconds = 0;
+  std::string folder;  // of all files; must exist
+  // The address of a collector that serves already, whose CPU time and memory are not measured; empty: one is started
+  // with a SQLite file.
+  std::string address;
+  uint64_t first_attempt = 0;  // of each run
+};
+
+// Runs eight producers that append single rows at this total rate to one collector.
+PacedResult MeasurePaced(const Workload& workload, const Paced& options);
 
 }  // namespace telemetry::bench

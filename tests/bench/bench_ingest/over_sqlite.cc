@@ -15,8 +15,6 @@
 namespace telemetry::bench {
 namespace {
 
-constexpr double kPacedRowsPerS = 10000;
-
 struct EndToEnd {
   int producers = 0;
   double rows_per_s = 0;
@@ -56,7 +54,8 @@ Measured MeasureAll(const IngestArguments& arguments) {
   Measured measured;
   measured.raw_rows_per_s = Median(raw);
   for (size_t i = 0; i < runs.size(); ++i) measured.end_to_end.push_back({arguments.producers[i], Median(runs[i])});
-  measured.paced = MeasurePaced(workload, kPacedRowsPerS, arguments.seconds, scratch.path());
+  measured.paced =
+      MeasurePaced(workload, {.rows_per_s = kPacedRowsPerS, .seconds = arguments.seconds, .folder = scratch.path()});
   return measured;
 }
 

@@ -121,7 +121,7 @@ size_t Workload::MakeAttempt(int run, uint64_t attempt, uint64_t rows, std::vect
     if (used == records->size()) records->emplace_back();
     return &(*records)[used++];
   };
-  if (attempt == 0) *next()->mutable_run() = BuildRun(run);
+  if (named->empty()) *next()->mutable_run() = BuildRun(run);
   const v1::Attempt head = BuildAttempt(run, attempt);
   *next()->mutable_attempt() = head;
   named->resize(kConfigsPerRun);

@@ -134,10 +134,10 @@ void WebStory::Refresh() {
   state_.Set(refresher_->progress());
 }
 
-absl::StatusOr<record::Json> WebStory::Ask(const std::string& target) {
+absl::StatusOr<record::Json> WebStory::Ask(const std::string& target, storage::sql::Database& database) {
   const absl::StatusOr<http::Target> parsed = http::ParseTarget(absl::StrCat("/", target));
   if (!parsed.ok()) return parsed.status();
-  const absl::StatusOr<std::string> text = Answer(*parsed, *database_, *scratch_, state_);
+  const absl::StatusOr<std::string> text = Answer(*parsed, database, *scratch_, state_);
   if (!text.ok()) return text.status();
   absl::StatusOr<record::Json> json = record::ParseJson(*text);
   EXPECT_TRUE(json.ok()) << json.status() << " in " << *text;

@@ -33,7 +33,9 @@ class WebStory {
   const summary::Progress& progress() const { return refresher_->progress(); }
 
   // Returns the answer to "runs?limit=2", a target below /api/v1.
-  absl::StatusOr<record::Json> Ask(const std::string& target);
+  absl::StatusOr<record::Json> Ask(const std::string& target) { return Ask(target, *database_); }
+  // Returns the same from another connection to the dataset.
+  absl::StatusOr<record::Json> Ask(const std::string& target, storage::sql::Database& database);
   // Returns the value at "items.0.best_ms" in the answer, as JSON; "error: " and the error if there is none.
   std::string Value(const std::string& target, const std::string& path);
   absl::StatusCode Code(const std::string& target) { return Ask(target).status().code(); }
@@ -46,6 +48,8 @@ class WebStory {
   storage::DatasetStory& dataset() { return dataset_; }
   ServerState& state() { return state_; }
   storage::sql::Database& database() { return *database_; }
+  // Returns a connection that reads the summaries.
+  std::unique_ptr<storage::sql::Database> OpenSummaries() const { return file_->OpenReader().value(); }
 
  private:
   storage::DatasetStory dataset_;

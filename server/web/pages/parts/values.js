@@ -96,3 +96,13 @@ export function bar(share, text, kind = "plain") {
 export function leftOut(left_out, noun) {
   return left_out > 0 ? h("p", { class: "note" }, `${count(left_out)} more ${noun} are not shown.`) : null;
 }
+
+/**
+ * Returns a note for an answer that did not read all measurements of a run.
+ * @param {boolean} cut
+ */
+export function cutNote(cut) {
+  return cut
+    ? h("p", { class: "note" }, "The run has more than 200,000 measurements; this section is computed from the first 200,000.")
+    : null;
+}

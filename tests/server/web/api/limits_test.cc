@@ -70,6 +70,21 @@ TEST_F(LimitsTest, LongSearchesAreThinned) {
   EXPECT_EQ(story_.Value(OfA("/knobs"), "knobs.0.effect"), "null");  // as many values as configs
 }
 
+TEST_F(LimitsTest, AnswersSayThatARunIsLongerThanTheyRead) {
+  const std::vector<std::pair<const char*, const char*>> answers = {
+      {"/convergence", "cut"}, {"/statuses", "cut"},  {"/finals", "cut"}, {"/rows?sort=perf&limit=1", "cut"},
+      {"/knobs", "sampled"},   {"/points", "sampled"}};
+  std::vector<v1::Record> records = {storage::AttemptRecord('A', 'a'), storage::ConfigRecord(1, "Config(x=1)")};
+  for (uint64_t seq = 1; seq <= 200000; ++seq) records.push_back(storage::Row('A', seq, 2, 1));
+  story_.Send(records);
+  story_.Refresh();
+  for (const auto& [part, member] : answers) EXPECT_EQ(story_.Value(OfA(part), member), "false") << part;
+  story_.Send({storage::Row('A', 200001, 1, 1)});
+  story_.Refresh();
+  for (const auto& [part, member] : answers) EXPECT_EQ(story_.Value(OfA(part), member), "true") << part;
+  EXPECT_EQ(story_.Value(OfA("/rows?limit=1"), "cut"), "false");
+}
+
 TEST_F(LimitsTest, ManyReasonsForFailuresAreCounted) {
   std::vector<v1::Record> records = {storage::AttemptRecord('A', 'a')};
   for (uint64_t seq = 1; seq <= 1500; ++seq) {

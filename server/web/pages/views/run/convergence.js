@@ -9,7 +9,7 @@ import { attemptHref } from "../../parts/links.js";
 import { panel } from "../../parts/panel.js";
 import { empty } from "../../parts/states.js";
 import { short, shortId } from "../../parts/text.js";
-import { leftOut } from "../../parts/values.js";
+import { cutNote, leftOut } from "../../parts/values.js";
 import { runPart } from "./request.js";
 
 /** @typedef {import("api").Convergence} Convergence */
@@ -100,6 +100,7 @@ export function convergencePanel(page) {
         controls,
         figure(chart, tableOf({ ...data, series }, scale), series.length > 1 && series.length <= COLORS ? legend(drawn) : null),
         leftOut(data.attempts_left_out, "attempts"),
+        cutNote(data.cut),
       ];
     },
   });

@@ -8,7 +8,7 @@ import { panel } from "../../parts/panel.js";
 import { empty } from "../../parts/states.js";
 import { table } from "../../parts/table.js";
 import { codeBlock, short, text } from "../../parts/text.js";
-import { bar, leftOut } from "../../parts/values.js";
+import { bar, cutNote, leftOut } from "../../parts/values.js";
 import { runOf, runPart } from "./request.js";
 
 /** @typedef {import("api").Statuses} Statuses */
@@ -57,6 +57,7 @@ export function statusesPanel(page, kind) {
             `${counted(data.unfinished, "config")} started and did not end: the job hung or was killed.`,
           )
           : null,
+        cutNote(data.cut),
       ];
     },
   });
@@ -131,6 +132,7 @@ export function failuresPanel(page) {
         h("p", {}, `${counted(configs, "failed config")} in ${counted(data.failures.length, "group")}, the largest first.`),
         data.failures.map((group, index) => groupElement(group, run, index === 0 && data.failures.length === 1)),
         leftOut(data.failures_left_out, "groups"),
+        cutNote(data.cut),
       ].flat();
     },
   });

@@ -8,7 +8,7 @@ import { panel } from "../../parts/panel.js";
 import { empty } from "../../parts/states.js";
 import { table } from "../../parts/table.js";
 import { shortId, text } from "../../parts/text.js";
-import { changeBadge, leftOut } from "../../parts/values.js";
+import { changeBadge, cutNote, leftOut } from "../../parts/values.js";
 import { runOf, runPart } from "./request.js";
 
 /** @typedef {import("api").Finals} Finals */
@@ -109,6 +109,7 @@ export function finalsPanel(page) {
           : null,
         table({ label: "Final measurements", rows: data.items, columns, rowClass: (row) => (row.tied ? "tied-row" : null) }),
         leftOut(data.left_out, "rows"),
+        cutNote(data.cut),
       ];
     },
   });

@@ -8,6 +8,7 @@ import { panel } from "../../parts/panel.js";
 import { empty } from "../../parts/states.js";
 import { cursorOf, pager, table } from "../../parts/table.js";
 import { shortId, text } from "../../parts/text.js";
+import { cutNote } from "../../parts/values.js";
 import { runOf, runPart } from "./request.js";
 
 /** @typedef {import("api").Row} Row */
@@ -76,6 +77,7 @@ export function rowsPanel(page) {
         h(
           "div",
           { class: "table-foot" },
+          cutNote(data.cut),
           pager({ shown: data.items.length, limit: LIMIT, next: data.next_cursor, noun: "measurements", prefix: "rows." }),
         ),
       ];
