@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "server/storage/record_sizes.h"
 #include "server/storage/sqlite/migrator.h"
 #include "server/storage/sqlite/sqlite_database.h"
 #include "server/storage/tables/batch_writer.h"
@@ -29,7 +28,6 @@ constexpr size_t kShort = 10;
 // A kind of record with a text of any length.
 struct Case {
   std::string name;
-  size_t bytes;  // length of a long text
   // Returns records of the sender's attempt and run: `rows` rows with a text of `bytes` bytes each.
   std::function<std::vector<v1::Record>(char sender, int rows, size_t bytes)> records;
 };
@@ -166,18 +164,17 @@ class LongRowsTest : public ::testing::TestWithParam<Case> {
 
 TEST_P(LongRowsTest, CostOtherSendersNothing) {
   const int beside_short = PagesBeside(kShort);
-  const int beside_long = PagesBeside(GetParam().bytes);
+  const int beside_long = PagesBeside(kLong);
   RecordProperty("pages", absl::StrCat(beside_short, " ", beside_long));
   // The trees may have one more level.
   EXPECT_LT(beside_long, 1.5 * beside_short);
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, LongRowsTest,
-                         ::testing::Values(Case{"Failures", kLong, WithFailures}, Case{"Samples", kLong, WithSamples},
-                                           Case{"Decorators", kLong, WithDecorators},
-                                           Case{"Arguments", kLong, WithArguments}, Case{"Nodes", kLong, WithNodes},
-                                           Case{"Edges", kLong, WithEdges},
-                                           Case{"SupersededAttempts", kMaxNameBytes, WithSuperseded}),
+                         ::testing::Values(Case{"Failures", WithFailures}, Case{"Samples", WithSamples},
+                                           Case{"Decorators", WithDecorators}, Case{"Arguments", WithArguments},
+                                           Case{"Nodes", WithNodes}, Case{"Edges", WithEdges},
+                                           Case{"SupersededAttempts", WithSuperseded}),
                          [](const auto& info) { return info.param.name; });
 
 }  // namespace
