@@ -64,27 +64,20 @@ std::string DayText(int64_t day) {
 
 absl::Status WriteActivity(JsonWriter& out, Database& scratch) {
   const int64_t today = NowUnixMs() * 1000 / kDayUs;
-  Statement days(scratch,
-                 "SELECT received_us / ?1, count(*), sum(row_count), sum(failed) FROM attempts WHERE received_us >= ?2 "
-                 "GROUP BY 1 ORDER BY 1");
-  days.Bind(kDayUs, (today - kDays + 1) * kDayUs);
-  int64_t next = today - kDays + 1;
-  const auto write = [&](int64_t attempts, int64_t rows, int64_t failed) {
-    out.BeginObject();
-    out.Field("day", DayText(next++));
-    out.Field("attempts", attempts);
-    out.Field("rows", rows);
-    out.Field("failed", failed);
-    out.EndObject();
-  };
+  // A statement for each day sums up a range of the index; one with GROUP BY would sort the attempts of all days.
+  Statement of_day(scratch,
+                   "SELECT count(*), coalesce(sum(row_count), 0), coalesce(sum(failed), 0) FROM attempts "
+                   "WHERE received_us >= ?1 AND received_us < ?2");
   out.BeginArray("activity");
-  RETURN_IF_ERROR(ForEachRow(days, [&] {
-    if (days.Int(0) > today) return absl::OkStatus();
-    while (next < days.Int(0)) write(0, 0, 0);
-    write(days.Int(1), days.Int(2), days.Int(3));
-    return absl::OkStatus();
-  }));
-  while (next <= today) write(0, 0, 0);
+  for (int64_t day = today - kDays + 1; day <= today; ++day) {
+    RETURN_IF_ERROR(of_day.Bind(day * kDayUs, (day + 1) * kDayUs).Step().status());
+    out.BeginObject();
+    out.Field("day", DayText(day));
+    WriteInt(out, "attempts", of_day, 0);
+    WriteInt(out, "rows", of_day, 1);
+    WriteInt(out, "failed", of_day, 2);
+    out.EndObject();
+  }
   out.EndArray();
   return absl::OkStatus();
 }
@@ -92,7 +85,7 @@ absl::Status WriteActivity(JsonWriter& out, Database& scratch) {
 absl::Status WriteSizes(JsonWriter& out, const Call& call) {
   Statement totals(call.scratch,
                    "SELECT (SELECT count(*) FROM runs), count(*), coalesce(sum(row_count), 0), "
-                   "(SELECT count(DISTINCT name) FROM runs), max(received_us), "
+                   "(SELECT count(*) FROM (SELECT DISTINCT name FROM runs)), max(received_us), "
                    "(SELECT min(time_us) FROM attempts WHERE state = 'open') FROM attempts");
   RETURN_IF_ERROR(totals.Step().status());
   const DatasetSizes sizes = call.state.sizes();

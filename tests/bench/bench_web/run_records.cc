@@ -58,7 +58,7 @@ std::vector<v1::Record> RunRecords::Build() {
 
 void RunRecords::AddRun() {
   v1::Run* run = records_.emplace_back().mutable_run();
-  run_id_ = record::Sha256Hex(absl::StrCat("run ", run_));
+  run_id_ = record::Sha256Hex(absl::StrCat("bench-web run ", run_));
   const uint64_t kernel = KernelOf(size_, run_);
   const uint64_t place = run_ / size_.kernels;
   run->set_run_id(run_id_);
@@ -100,7 +100,7 @@ void RunRecords::AddGraph() {
 
 void RunRecords::AddAttempt(uint64_t attempt, uint64_t rows) {
   seed_ = Mix(run_ * 8 + attempt);
-  attempt_id_ = record::Sha256(absl::StrCat("attempt ", run_, " ", attempt)).substr(0, 16);
+  attempt_id_ = record::Sha256(absl::StrCat("bench-web attempt ", run_, " ", attempt)).substr(0, 16);
   v1::Attempt* record = records_.emplace_back().mutable_attempt();
   record->set_attempt_id(attempt_id_);
   record->set_run_id(run_id_);

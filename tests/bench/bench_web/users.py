@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import concurrent.futures
-import http.client
 import json
 import random
+import select
+import socket
 import threading
 import time
 import urllib.parse
@@ -49,25 +50,27 @@ def views(dataset: endpoints.Dataset) -> list[View]:
 
 
 class Events:
-    """A stream of events, read until a time."""
+    """A stream of events. HTTP/1.0 has no chunks: the stream is plain text until the connection ends."""
 
     def __init__(self, port: int, run_id: str | None) -> None:
-        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=1)
         path = "/api/v1/events" + (f"?{urllib.parse.urlencode({'run_id': run_id})}" if run_id else "")
-        self._connection.request("GET", path)
-        self._stream = self._connection.getresponse()
+        self._socket = socket.create_connection(("127.0.0.1", port), timeout=60)
+        self._socket.sendall(f"GET {path} HTTP/1.0\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+        self._text = b""
 
     def next_version(self) -> int | None:
-        """Waits for an event, at most a second. Returns the version of the summaries that it names."""
-        try:
-            line = self._stream.readline()
-        except TimeoutError:
+        """Waits for events, at most a second. Returns the version of the summaries that the newest one names."""
+        if not select.select([self._socket], [], [], 1)[0]:
             return None
-        return json.loads(line[6:])["version"] if line.startswith(b"data: ") else None
+        received = self._socket.recv(1 << 20)
+        if not received:
+            raise ConnectionError("the stream of events has ended")
+        *lines, self._text = (self._text + received).split(b"\n")
+        data = [line[6:] for line in lines if line.startswith(b"data: ")]
+        return int(json.loads(data[-1])["version"]) if data else None
 
     def close(self) -> None:
-        self._stream.close()
-        self._connection.close()
+        self._socket.close()
 
 
 class User(threading.Thread):

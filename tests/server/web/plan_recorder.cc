@@ -10,7 +10,7 @@ namespace telemetry::web {
 namespace {
 
 constexpr int kDetail = 3;  // a column of EXPLAIN QUERY PLAN
-constexpr size_t kShownBytes = 200;
+constexpr size_t kShownBytes = 800;
 
 }  // namespace
 
