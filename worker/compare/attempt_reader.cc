@@ -76,7 +76,7 @@ void AttemptReader::Add(const v1::ExportRows& rows) {
     const auto known = configs_.find(measured.config_id());
     if (known != configs_.end() && !row.IsBetterThan(known->second)) continue;
     row.time = TimeOf(measured, detail);
-    configs_[measured.config_id()] = std::move(row);
+    configs_[measured.config_id()] = row;
   }
 }
 

@@ -39,14 +39,14 @@ std::string NameOf(const RunKey& key) {
 
 std::string Format(const std::optional<statistics::SideTime>& time) {
   if (!time.has_value()) return "-";
-  const std::string text = absl::StrFormat("%.4g ms", time->time);
+  std::string text = absl::StrFormat("%.4g ms", time->time);
   if (!time->high.has_value()) return text;
   return absl::StrFormat("%s ±%.1f%%", text, 100 * (*time->high / time->time - 1));
 }
 
 std::string Format(const std::optional<statistics::Change>& change) {
   if (!change.has_value()) return "-";
-  const std::string text = Percent(change->ratio);
+  std::string text = Percent(change->ratio);
   if (!change->low.has_value() || !change->high.has_value()) return text;
   return Cat(text, " (", Percent(*change->low), " to ", Percent(*change->high), ")");
 }
