@@ -29,7 +29,7 @@ bool MayBeRead(const std::string& scan) {
   const std::map<std::string, std::string> whole = {
       {"r", "FROM rejects AS r"},       {"rejects", "FROM rejects"},   {"p", "FROM producers AS p"},
       {"e", "FROM cache_entries AS e"}, {"c", "FROM cache_entries"},   {"cache_entries", "FROM cache_entries"},
-      {"producers", "FROM producers"},  {"statuses", "FROM statuses"}, {"k", "AS k CROSS JOIN"}};
+      {"producers", "FROM producers"},  {"statuses", "FROM statuses"}, {"k", "FROM (VALUES ("}};
   const auto found = whole.find(scan.substr(5, scan.find_first_of(" :", 5) - 5));
   return found != whole.end() && absl::StrContains(scan, found->second);
 }
