@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <ostream>
 #include <random>
 #include <vector>
 
@@ -133,6 +134,8 @@ struct AlarmCase {
   Suite suite;
 };
 
+void PrintTo(const AlarmCase& value, std::ostream* out) { *out << value.name; }
+
 class FalseAlarmTest : public ::testing::TestWithParam<AlarmCase> {};
 
 TEST_P(FalseAlarmTest, EqualCodeRaisesFewAlarms) {
@@ -160,6 +163,8 @@ struct SlowdownCase {
   size_t head_attempts = 8;
   double least_found = 0.95;
 };
+
+void PrintTo(const SlowdownCase& value, std::ostream* out) { *out << value.name; }
 
 class SlowdownTest : public ::testing::TestWithParam<SlowdownCase> {};
 
