@@ -189,8 +189,8 @@ TEST_F(StorageFaultTest, Reads) { Sweep(Kind::kDiskRead, SQLITE_IOERR_READ, fals
 TEST_F(StorageFaultTest, CallsThatFail) { Sweep(Kind::kCallBefore, SQLITE_IOERR, false, Stride(3)); }
 TEST_F(StorageFaultTest, CallsThatFailForWantOfMemory) { Sweep(Kind::kCallBefore, SQLITE_NOMEM, false, Stride(7)); }
 TEST_F(StorageFaultTest, CallsThatOnlySayTheyFailed) { Sweep(Kind::kCallAfter, SQLITE_IOERR, false, Stride(3)); }
-TEST_F(StorageFaultTest, Allocations) { Sweep(Kind::kMemory, SQLITE_NOMEM, false, Stride(11)); }
-TEST_F(StorageFaultTest, NoMoreMemory) { Sweep(Kind::kMemory, SQLITE_NOMEM, true, Stride(13)); }
+TEST_F(StorageFaultTest, Allocations) { Sweep(Kind::kMemory, SQLITE_NOMEM, false, Stride(47)); }
+TEST_F(StorageFaultTest, NoMoreMemory) { Sweep(Kind::kMemory, SQLITE_NOMEM, true, Stride(53)); }
 
 TEST_F(StorageFaultTest, ReadersReads) { SweepReader(Kind::kDiskRead, SQLITE_IOERR_READ, 1); }
 TEST_F(StorageFaultTest, ReadersCalls) { SweepReader(Kind::kCallBefore, SQLITE_IOERR, 1); }
