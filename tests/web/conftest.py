@@ -30,7 +30,7 @@ sys.path[:0] = [str(ROOT / "tests/integration"), str(ROOT / "tests/web")]
 import fake_server  # noqa: E402
 from pipeline import SAMPLES, Pipeline, environment_with, run  # noqa: E402
 
-TUNED = ("softmax", "--arg=x=64x128:f32", "--device=opencl:0", "--no-known", "--max-configs=20")
+TUNED = ("softmax", "--arg=x=64x128:f32", "--device=opencl:0", "--no-known", "--max-configs=30")
 
 
 class Service:
