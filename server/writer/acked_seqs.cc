@@ -11,8 +11,13 @@ LostRecords AckedSeqs::Check(absl::Span<const storage::ProducerOpening> openings
   LostRecords lost;
   for (size_t i = 0; i < openings.size(); ++i) {
     if (!outcomes[i].status.ok()) continue;
-    Learn(openings[i].producer_id, openings[i].acked_seq);
-    Update(openings[i].producer_id, outcomes[i].committed_seq, &lost);
+    const uint64_t stored = outcomes[i].committed_seq;
+    const uint64_t missing = Update(openings[i].producer_id, stored);
+    const uint64_t known = stored + missing;
+    const uint64_t claimed = std::min(openings[i].acked_seq - std::min(openings[i].acked_seq, known), kMostClaimed);
+    lost.records += missing;
+    lost.claimed += claimed;
+    if (missing > 0 || claimed > 0) ++lost.producers;
   }
   return lost;
 }
@@ -23,32 +28,24 @@ LostRecords AckedSeqs::Check(absl::Span<const storage::ProducerBatch> batches,
   for (size_t i = 0; i < batches.size(); ++i) {
     // A gap in the log may be the first sign of a loss. The outcomes of other refused batches have no committed_seq.
     const bool is_known = outcomes[i].status.ok() || absl::IsOutOfRange(outcomes[i].status);
-    if (is_known) Update(batches[i].producer_id, outcomes[i].committed_seq, &lost);
+    const uint64_t missing = is_known ? Update(batches[i].producer_id, outcomes[i].committed_seq) : 0;
+    lost.records += missing;
+    if (missing > 0) ++lost.producers;
   }
   return lost;
 }
 
-void AckedSeqs::Learn(const std::string& producer_id, uint64_t acked_seq) {
-  if (acked_seq == 0) return;
-  const auto known = acked_.find(producer_id);
-  if (known != acked_.end()) {
-    known->second = std::max(known->second, acked_seq);
-    return;
-  }
-  if (acked_.size() >= kMostProducers) acked_.clear();
-  acked_.emplace(producer_id, acked_seq);
-}
-
-void AckedSeqs::Update(const std::string& producer_id, uint64_t stored_seq, LostRecords* lost) {
+uint64_t AckedSeqs::Update(const std::string& producer_id, uint64_t stored_seq) {
   const auto known = acked_.find(producer_id);
   if (known == acked_.end()) {
-    return Learn(producer_id, stored_seq);
+    if (stored_seq == 0) return 0;
+    if (acked_.size() >= kMostProducers) acked_.clear();
+    acked_.emplace(producer_id, stored_seq);
+    return 0;
   }
-  if (stored_seq < known->second) {
-    lost->records += known->second - stored_seq;
-    ++lost->producers;
-  }
+  const uint64_t missing = known->second - std::min(known->second, stored_seq);
   known->second = stored_seq;
+  return missing;
 }
 
 }  // namespace telemetry::writer

@@ -136,9 +136,13 @@ struct CollectorMetrics::Families {
   prometheus::Counter& duplicate =
       AddCounter(*registry, "telemetry_records_duplicate_total",
                  "Records that had been committed before, or whose content was stored already");
-  prometheus::Counter& lost = AddCounter(
-      *registry, "telemetry_acknowledged_records_lost_total",
-      "Acknowledged records that the dataset no longer has; producers send those again that they still have");
+  prometheus::Family<prometheus::Counter>& all_lost =
+      prometheus::BuildCounter()
+          .Name("telemetry_acknowledged_records_lost_total")
+          .Help("Acknowledged records that the dataset no longer has; producers send those again that they still have")
+          .Register(*registry);
+  prometheus::Counter& lost = all_lost.Add({{"reported_by", "collector"}});
+  prometheus::Counter& claimed = all_lost.Add({{"reported_by", "producer"}});
   prometheus::Counter& cache_puts =
       AddCounter(*registry, "telemetry_cache_puts_total", "Entries that were stored in the cache and are durable");
   prometheus::Counter& cache_removed =
@@ -232,7 +236,10 @@ void CollectorMetrics::AddCommit(absl::Span<const storage::ProducerBatch> batche
   families_->commit_records.Observe(static_cast<double>(records));
 }
 
-void CollectorMetrics::AddLost(uint64_t records) { families_->lost.Increment(static_cast<double>(records)); }
+void CollectorMetrics::AddLost(const LostRecords& lost) {
+  families_->lost.Increment(static_cast<double>(lost.records));
+  families_->claimed.Increment(static_cast<double>(lost.claimed));
+}
 
 void CollectorMetrics::AddPuts(absl::Span<const storage::CachePutOutcome> outcomes) {
   for (const storage::CachePutOutcome& outcome : outcomes) {

@@ -12,6 +12,7 @@
 #include "absl/types/span.h"
 #include "server/net/acceptor.h"
 #include "server/storage/store.h"
+#include "server/writer/acked_seqs.h"
 #include "server/writer/retention.h"
 
 namespace telemetry::writer {
@@ -70,8 +71,9 @@ class CollectorMetrics {
                  absl::Duration took);
   // Counts a committed transaction of the cache.
   void AddPuts(absl::Span<const storage::CachePutOutcome> outcomes);
-  // Counts acknowledged records that the dataset has lost.
-  void AddLost(uint64_t records);
+  // Counts acknowledged records that the dataset has lost: those that this collector acknowledged, and those that
+  // producers claim.
+  void AddLost(const LostRecords& lost);
 
  private:
   struct Families;

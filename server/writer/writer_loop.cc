@@ -333,8 +333,8 @@ void WriterLoop::Report(const LostRecords& lost) {
   log::Error(
       "the dataset has lost acknowledged records (was a backup restored, or did a standby take over?); their producers "
       "send those again that they still have",
-      {{"records", lost.records}, {"producers", lost.producers}});
-  if (metrics_ != nullptr) metrics_->AddLost(lost.records);
+      {{"records", lost.records}, {"claimed_by_producers", lost.claimed}, {"producers", lost.producers}});
+  if (metrics_ != nullptr) metrics_->AddLost(lost);
 }
 
 void WriterLoop::SetReachable(bool is_reachable) {

@@ -55,13 +55,31 @@ TEST_F(AckedSeqsTest, AGapShowsALossAndOtherRefusalsDoNot) {
 }
 
 TEST_F(AckedSeqsTest, AProducerKnowsWhatAnotherCollectorHasAcknowledged) {
-  EXPECT_EQ(Open("p", 4, absl::OkStatus(), /*acked=*/9).records, 5u);
+  EXPECT_EQ(Open("p", 4, absl::OkStatus(), /*acked=*/9).claimed, 5u);
   EXPECT_EQ(Open("p", 4, absl::OkStatus(), /*acked=*/4).producers, 0u);
   EXPECT_EQ(Commit("p", 9).producers, 0u);
   // An account that is older than what the collector knows does not hide a loss.
   EXPECT_EQ(Open("p", 5, absl::OkStatus(), /*acked=*/3).records, 4u);
   EXPECT_EQ(Open("q", 0, absl::PermissionDeniedError("of another sender"), /*acked=*/7).producers, 0u);
   EXPECT_EQ(Open("q", 0).producers, 0u);
+}
+
+TEST_F(AckedSeqsTest, WhatAProducerClaimsIsCountedApart) {
+  Commit("p", 9);
+  LostRecords lost = Open("p", 6, absl::OkStatus(), /*acked=*/20);
+  EXPECT_EQ(lost.records, 3u);
+  EXPECT_EQ(lost.claimed, 11u);
+  EXPECT_EQ(lost.producers, 1u);
+  lost = Open("liar", 0, absl::OkStatus(), /*acked=*/~uint64_t{0});
+  EXPECT_EQ(lost.records, 0u);
+  EXPECT_EQ(lost.claimed, AckedSeqs::kMostClaimed);
+  EXPECT_EQ(Open("liar", 0).producers, 0u) << "a claim is not remembered";
+}
+
+TEST_F(AckedSeqsTest, ClaimsMakeTheCollectorForgetNothing) {
+  Commit("p", 9);
+  for (size_t i = 0; i <= AckedSeqs::kMostProducers; ++i) Open(std::to_string(i), 0, absl::OkStatus(), /*acked=*/7);
+  EXPECT_EQ(Open("p", 4).records, 5u);
 }
 
 TEST_F(AckedSeqsTest, RemembersABoundedNumberOfProducers) {
