@@ -1,10 +1,18 @@
 #include "server/ingest/parse_queue.h"
 
+#include <sys/resource.h>
+
 #include <utility>
 
 #include "server/call/grpc_status.h"
 
 namespace telemetry::ingest {
+namespace {
+
+// On a busy machine, the threads that poll the sockets and the writer run first. They have little work for a message.
+constexpr int kNiceness = 10;
+
+}  // namespace
 
 ParseQueue::ParseQueue(int threads, const call::Limits& limits, std::function<bool()> is_urgent)
     : is_urgent_(std::move(is_urgent)),
@@ -60,6 +68,8 @@ ParseQueue::Job ParseQueue::TakeJob() {
 }
 
 void ParseQueue::Loop() {
+  // On Linux this is the priority of the thread, not of the process.
+  setpriority(PRIO_PROCESS, 0, kNiceness);
   while (true) {
     Job job;
     {

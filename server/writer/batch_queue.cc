@@ -17,9 +17,11 @@ constexpr uint64_t kLightRows = 128;
 constexpr uint64_t kLightBytes = uint64_t{64} << 10;
 // After a light batch arrived among those of other senders, transactions stay short for this time.
 constexpr absl::Duration kUrgentFor = absl::Seconds(1);
-// A short transaction takes about this time. Its limit changes by a quarter when transactions take longer, or are full
-// and take less than half of it.
+// A short transaction takes about this time. Its limit falls by a quarter when a transaction takes longer, and rises by
+// an eighth when a full one takes less than half of it. It rises seldom, because batches of other senders may cost many
+// times as much as those of the last transaction.
 constexpr absl::Duration kShort = absl::Milliseconds(5);
+constexpr absl::Duration kRiseEvery = absl::Milliseconds(100);
 // The limit of a short transaction is between one piece and this many rows, each with kBytesOfRow.
 constexpr uint64_t kMostUrgentRows = 4096;
 constexpr uint64_t kBytesOfRow = call::kShortPiece.bytes / call::kShortPiece.rows;
@@ -97,8 +99,9 @@ void BatchQueue::AddCommit(absl::Duration duration) {
   if (last_kind_ != Kind::kUrgent) return;
   if (duration > kShort) {
     urgent_rows_ = std::max(urgent_rows_ / 4 * 3, call::kShortPiece.rows);
-  } else if (duration < kShort / 2 && !ready_.empty()) {
-    urgent_rows_ = std::min(urgent_rows_ / 4 * 5, kMostUrgentRows);
+  } else if (duration < kShort / 2 && !ready_.empty() && now_() >= rise_at_) {
+    urgent_rows_ = std::min(urgent_rows_ / 8 * 9, kMostUrgentRows);
+    rise_at_ = After(kRiseEvery);
   }
 }
 

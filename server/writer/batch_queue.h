@@ -120,6 +120,7 @@ class BatchQueue {
   std::string last_sender_;                           // sender of the newest batch
   SteadyTime urgent_until_{};                         // light batches come until this time
   uint64_t urgent_rows_;                              // the limit of a transaction while light batches come
+  SteadyTime rise_at_{};                              // the time from which the limit may rise
   Kind last_kind_ = Kind::kWhole;                     // of the last transaction
   bool only_light_last_ = false;
   uint64_t behind_bytes_ = 0;          // memory of the held batches that are not indivisible themselves

@@ -71,8 +71,8 @@ absl::StatusOr<OpenOutcome> BatchWriter::Open(const ProducerOpening& opening) {
   if (absl::StrContains(opening.client, '\0')) {
     return OpenOutcome{.status = absl::InvalidArgumentError("client contains a NUL")};
   }
-  ASSIGN_OR_RETURN(ProducerTable::Producer* const producer, FindOrAdd(opening));
-  if (producer == nullptr) return OpenOutcome();
+  ASSIGN_OR_RETURN(ProducerTable::Producer* const producer, producers_.Find(opening.producer_id));
+  if (producer == nullptr) return OpenNew(opening);
   ASSIGN_OR_RETURN(const bool other_sender, BelongsToOtherSender(*producer, opening));
   if (other_sender) {
     return OpenOutcome{
@@ -89,24 +89,15 @@ absl::StatusOr<OpenOutcome> BatchWriter::Open(const ProducerOpening& opening) {
   return opened;
 }
 
-absl::StatusOr<ProducerTable::Producer*> BatchWriter::FindOrAdd(const ProducerOpening& opening) {
-  absl::StatusOr<ProducerTable::Producer*> known = producers_.Find(opening.producer_id);
-  if (!known.ok() || *known != nullptr) return known;
+absl::StatusOr<OpenOutcome> BatchWriter::OpenNew(const ProducerOpening& opening) {
   ASSIGN_OR_RETURN(const int64_t sender, senders_.FindOrInsertKey(opening.sender));
+  if (absl::Status why = unsent_.CheckAdd(sender, now_unix_us_); !why.ok()) return OpenOutcome{.status = std::move(why)};
   ASSIGN_OR_RETURN(const bool added, producers_.Add(opening, sender, now_unix_us_));
-  if (added) {
-    RETURN_IF_ERROR(LimitUnsent(opening.producer_id, sender));
-    return nullptr;
-  }
-  known = producers_.Find(opening.producer_id);
-  if (known.ok() && *known == nullptr) return absl::AbortedError("another writer created and removed this producer");
-  return known;
-}
-
-absl::Status BatchWriter::LimitUnsent(const std::string& producer_id, int64_t sender) {
-  ASSIGN_OR_RETURN(const std::vector<std::string> removed, unsent_.Add(producer_id, sender));
+  // The transaction is repeated, and then finds it.
+  if (!added) return absl::AbortedError("another writer created this producer");
+  ASSIGN_OR_RETURN(const std::vector<std::string> removed, unsent_.Add(opening.producer_id, sender, now_unix_us_));
   for (const std::string& id : removed) producers_.Remove(id);
-  return absl::OkStatus();
+  return OpenOutcome();
 }
 
 absl::StatusOr<bool> BatchWriter::BelongsToOtherSender(const ProducerTable::Producer& producer,
@@ -154,7 +145,7 @@ absl::StatusOr<std::optional<BatchWriter::NewRecords>> BatchWriter::Accept(const
   const uint64_t end = batch.first_seq + batch.records.size();
   outcome.skipped = std::min<uint64_t>(committed_seq + 1 - batch.first_seq, batch.records.size());
   if (end <= committed_seq + 1) return std::nullopt;
-  ProducerTable::Advance(*producer, end - 1);
+  producers_.Advance(batch.producer_id, *producer, end - 1);
   outcome.committed_seq = end - 1;
   return NewRecords{.batch = batch, .outcome = outcome, .first_seq = committed_seq + 1, .sender = producer->sender};
 }

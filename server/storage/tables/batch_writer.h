@@ -56,10 +56,8 @@ class BatchWriter {
   // locked.
   void BeginTransaction(int64_t now_unix_us);
   absl::StatusOr<OpenOutcome> Open(const ProducerOpening& opening);
-  // Returns the producer, or nullptr if it was unknown and has been created.
-  absl::StatusOr<ProducerTable::Producer*> FindOrAdd(const ProducerOpening& opening);
-  // Removes producers that never stored anything if this new one exceeds the limit.
-  absl::Status LimitUnsent(const std::string& producer_id, int64_t sender);
+  // Creates an unknown producer, if the limit of producers that never stored anything permits it.
+  absl::StatusOr<OpenOutcome> OpenNew(const ProducerOpening& opening);
   // Returns whether the producer belongs to another sender than the one that opens it.
   absl::StatusOr<bool> BelongsToOtherSender(const ProducerTable::Producer& producer, const ProducerOpening& opening);
 

@@ -51,8 +51,16 @@ void ProducerTable::Trim() {
   if (bytes_ > kProducerCacheBytes) Forget();
 }
 
+void ProducerTable::Remove(const std::string& producer_id) {
+  const auto found = producers_.find(producer_id);
+  if (found == producers_.end()) return;
+  bytes_ -= kEntryBytes + found->second.client.size();
+  producers_.erase(found);
+}
+
 void ProducerTable::Forget() {
   producers_.clear();
+  advanced_.clear();
   bytes_ = 0;
 }
 
@@ -78,18 +86,17 @@ absl::Status ProducerTable::Reopen(Producer& producer, const ProducerOpening& op
       reopen_.Bind(sql::Blob{opening.producer_id}, opening.epoch, opening.client, now_unix_us, SenderColumn(sender))
           .Run());
   producer.epoch = opening.epoch;
+  bytes_ += opening.client.size() - producer.client.size();
   producer.client = opening.client;
-  bytes_ += opening.client.size();
   if (producer.sender == 0) producer.sender = sender;
   return absl::OkStatus();
 }
 
 absl::Status ProducerTable::Save() {
-  for (auto& [id, producer] : producers_) {
-    if (!producer.dirty) continue;
-    RETURN_IF_ERROR(advance_.Bind(sql::Blob{id}, producer.committed_seq).Run());
-    producer.dirty = false;
+  for (const auto& [id, committed_seq] : advanced_) {
+    RETURN_IF_ERROR(advance_.Bind(sql::Blob{id}, committed_seq).Run());
   }
+  advanced_.clear();
   return absl::OkStatus();
 }
 

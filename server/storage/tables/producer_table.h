@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/node_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -20,7 +21,6 @@ class ProducerTable {
     uint64_t committed_seq = 0;
     std::string client;
     int64_t sender = 0;  // the sender that owns the producer; 0: none
-    bool dirty = false;
   };
 
   explicit ProducerTable(sql::Database& database);
@@ -42,14 +42,16 @@ class ProducerTable {
            (producer.sender != 0 || opening.sender.empty());
   }
 
-  static void Advance(Producer& producer, uint64_t committed_seq) {
-    producer.dirty |= producer.committed_seq != committed_seq;
+  // Sets the committed_seq of a producer that Find() has returned. Save() stores those that were set since the last one.
+  void Advance(const std::string& producer_id, Producer& producer, uint64_t committed_seq) {
+    if (producer.committed_seq == committed_seq) return;
     producer.committed_seq = committed_seq;
+    advanced_[producer_id] = committed_seq;
   }
   absl::Status Save();
 
   // Removes a producer from the cache after its row was deleted.
-  void Remove(const std::string& producer_id) { producers_.erase(producer_id); }
+  void Remove(const std::string& producer_id);
 
   // Empties the cache if it uses more than kProducerCacheBytes. Called between two transactions; invalidates pointers.
   void Trim();
@@ -60,7 +62,8 @@ class ProducerTable {
   Producer& Remember(const std::string& producer_id, Producer producer);
 
   absl::node_hash_map<std::string, Producer> producers_;
-  uint64_t bytes_ = 0;  // approximate size of producers_
+  uint64_t bytes_ = 0;                                  // approximate size of producers_
+  absl::flat_hash_map<std::string, uint64_t> advanced_;  // committed_seq of those that Save() stores
   sql::Statement find_;
   sql::Statement add_;
   sql::Statement reopen_;

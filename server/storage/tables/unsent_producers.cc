@@ -1,5 +1,6 @@
 #include "server/storage/tables/unsent_producers.h"
 
+#include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 
 namespace telemetry::storage::tables {
@@ -21,18 +22,30 @@ void UnsentProducers::Forget() {
   of_sender_.clear();
 }
 
-absl::StatusOr<std::vector<std::string>> UnsentProducers::Add(const std::string& producer_id, int64_t sender) {
+absl::Status UnsentProducers::CheckAdd(int64_t sender, int64_t now_unix_us) const {
+  const auto found = of_sender_.find(sender);
+  if (found == of_sender_.end()) return absl::OkStatus();
+  const int64_t passed_us = now_unix_us - found->second.replaced_at_unix_us;
+  // The clock may have been set back.
+  if (passed_us < 0 || passed_us >= kReplaceEveryUs) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "this sender has opened ", kMostOfSender, " producers that have not sent anything: retry later"));
+}
+
+absl::StatusOr<std::vector<std::string>> UnsentProducers::Add(const std::string& producer_id, int64_t sender,
+                                                              int64_t now_unix_us) {
   std::vector<std::string> removed;
   if (!is_loaded_) {
     RETURN_IF_ERROR(Load());
   } else {
-    of_sender_[sender].push_back(producer_id);
+    of_sender_[sender].ids.push_back(producer_id);
   }
-  std::deque<std::string>& ids = of_sender_[sender];
-  while (ids.size() > kMostOfSender && removed.size() < kMostRemovedAtOnce) {
-    RETURN_IF_ERROR(remove_.Bind(sql::Blob{ids.front()}).Run());
-    removed.push_back(std::move(ids.front()));
-    ids.pop_front();
+  OfSender& own = of_sender_[sender];
+  while (own.ids.size() > kMostOfSender && removed.size() < kMostRemovedAtOnce) {
+    ASSIGN_OR_RETURN(const int64_t count, remove_.Bind(sql::Blob{own.ids.front()}).RunCounting());
+    if (count > 0) own.replaced_at_unix_us = now_unix_us;
+    removed.push_back(std::move(own.ids.front()));
+    own.ids.pop_front();
   }
   return removed;
 }
@@ -42,7 +55,7 @@ absl::Status UnsentProducers::Load() {
   while (true) {
     ASSIGN_OR_RETURN(const bool row, list_.Step());
     if (!row) break;
-    of_sender_[list_.Int(1)].emplace_back(list_.Bytes(0));
+    of_sender_[list_.Int(1)].ids.emplace_back(list_.Bytes(0));
   }
   is_loaded_ = true;
   return absl::OkStatus();

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <random>
@@ -59,13 +60,18 @@ TEST_F(BatchQueueTest, ATransactionTakesAllWhileNobodyElseWaits) {
 
 TEST_F(BatchQueueTest, TransactionsBecomeAsShortAsTheWriterIsSlow) {
   MakeUrgent();
-  for (int i = 0; i < 200; ++i) Add("sender", "heavy", kPieceRows);
+  for (int i = 0; i < 400; ++i) Add("sender", "heavy", kPieceRows);
   EXPECT_THAT(Take(), SizeIs(8)) << "the limit at first";
   EXPECT_THAT(Take(kLong), SizeIs(8));
   EXPECT_THAT(Take(kLong), SizeIs(6));
   for (int i = 0; i < 10; ++i) Take(kLong);
-  EXPECT_THAT(Take(kQuick), SizeIs(1));
-  for (int i = 0; i < 12; ++i) Take(kQuick);
+  for (int i = 0; i < 10; ++i) EXPECT_THAT(Take(kQuick), SizeIs(1)) << "quick ones right after slow ones prove little";
+  for (int i = 0; i < 25; ++i) {
+    now_ += std::chrono::milliseconds(100);
+    Add("sender", "heavy", kPieceRows);
+    Add("other", "light", 1);
+    Take(kQuick);
+  }
   EXPECT_THAT(Take(), SizeIs(8));
 }
 

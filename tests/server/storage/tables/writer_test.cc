@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
@@ -132,17 +133,18 @@ TEST(Writer, AHigherEpochFencesTheLower) {
   EXPECT_TRUE(story.SendAt(1, {RunRecord('a')}, 5).status.ok());
 }
 
-// Opens as many other producers as may exist without having sent anything, and some more.
-void OpenManyOthers(DatasetStory& story) {
+// Opens as many other producers as may exist without having sent anything, and some more. Returns the outcomes.
+std::vector<OpenOutcome> OpenManyOthers(DatasetStory& story, const std::string& sender = "") {
   constexpr size_t kSome = 10;
   std::vector<ProducerOpening> openings;
   for (size_t i = 0; i < UnsentProducers::kMostOfSender + kSome; ++i) {
-    std::string id = absl::StrCat("other ", i);
+    std::string id = absl::StrCat("other ", i, sender);
     id.resize(16, '.');
-    openings.push_back({std::move(id), 1, "other"});
+    openings.push_back({std::move(id), 1, "other", sender});
   }
-  const auto outcomes = story.writer().OpenProducers(openings);
-  ASSERT_TRUE(outcomes.ok()) << outcomes.status();
+  auto outcomes = story.writer().OpenProducers(openings);
+  EXPECT_TRUE(outcomes.ok()) << outcomes.status();
+  return outcomes.ok() ? *std::move(outcomes) : std::vector<OpenOutcome>();
 }
 
 TEST(Writer, ProducersThatSendNothingAreBoundedAndOpenAgain) {
@@ -158,11 +160,26 @@ TEST(Writer, ProducersThatSendNothingAreBoundedAndOpenAgain) {
   EXPECT_TRUE(story.Send({RunRecord('b')}).status.ok());
 }
 
+TEST(Writer, ASenderWhoseProducersSendNothingReplacesThemSlowly) {
+  DatasetStory story;
+  const std::vector<OpenOutcome> outcomes = OpenManyOthers(story, "flood");
+  const auto refused = [](const OpenOutcome& outcome) { return absl::IsResourceExhausted(outcome.status); };
+  EXPECT_EQ(std::count_if(outcomes.begin(), outcomes.end(), refused), 9) << "one of those above the limit came";
+  EXPECT_TRUE(absl::IsResourceExhausted(outcomes.back().status));
+  EXPECT_TRUE(story.Send({RunRecord('a')}).status.ok()) << "other senders are not affected";
+  const auto others = OpenManyOthers(story, "other");
+  EXPECT_TRUE(others.front().status.ok());
+}
+
 TEST(Writer, AnEpochThatWasForgottenFencesWhenItIsOpenedAgain) {
   DatasetStory story;
   ASSERT_TRUE(story.writer().OpenProducer(story.producer_id(), 5, "newer").ok());
   OpenManyOthers(story);
-  ASSERT_TRUE(story.writer().OpenProducer(story.producer_id(), 4, "older").ok());
+  absl::StatusOr<uint64_t> older = story.writer().OpenProducer(story.producer_id(), 4, "older");
+  while (absl::IsResourceExhausted(older.status())) {
+    older = story.writer().OpenProducer(story.producer_id(), 4, "older");
+  }
+  ASSERT_TRUE(older.ok()) << older.status();
   EXPECT_TRUE(story.SendAt(1, {RunRecord('a')}, 4).status.ok());
   const BatchOutcome newer = story.SendAt(1, {RunRecord('b')}, 5);
   EXPECT_TRUE(absl::IsUnavailable(newer.status)) << "its record 1 is not the one that is stored";
