@@ -91,7 +91,8 @@ absl::StatusOr<OpenOutcome> BatchWriter::Open(const ProducerOpening& opening) {
 
 absl::StatusOr<OpenOutcome> BatchWriter::OpenNew(const ProducerOpening& opening) {
   ASSIGN_OR_RETURN(const int64_t sender, senders_.FindOrInsertKey(opening.sender));
-  if (absl::Status why = unsent_.CheckAdd(sender, now_unix_us_); !why.ok()) return OpenOutcome{.status = std::move(why)};
+  if (absl::Status why = unsent_.CheckAdd(sender, now_unix_us_); !why.ok())
+    return OpenOutcome{.status = std::move(why)};
   ASSIGN_OR_RETURN(const bool added, producers_.Add(opening, sender, now_unix_us_));
   // The transaction is repeated, and then finds it.
   if (!added) return absl::AbortedError("another writer created this producer");

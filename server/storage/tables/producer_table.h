@@ -42,7 +42,8 @@ class ProducerTable {
            (producer.sender != 0 || opening.sender.empty());
   }
 
-  // Sets the committed_seq of a producer that Find() has returned. Save() stores those that were set since the last one.
+  // Sets the committed_seq of a producer that Find() has returned. Save() stores those that were set since the last
+  // one.
   void Advance(const std::string& producer_id, Producer& producer, uint64_t committed_seq) {
     if (producer.committed_seq == committed_seq) return;
     producer.committed_seq = committed_seq;
@@ -62,7 +63,7 @@ class ProducerTable {
   Producer& Remember(const std::string& producer_id, Producer producer);
 
   absl::node_hash_map<std::string, Producer> producers_;
-  uint64_t bytes_ = 0;                                  // approximate size of producers_
+  uint64_t bytes_ = 0;                                   // approximate size of producers_
   absl::flat_hash_map<std::string, uint64_t> advanced_;  // committed_seq of those that Save() stores
   sql::Statement find_;
   sql::Statement add_;

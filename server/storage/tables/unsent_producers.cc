@@ -28,8 +28,8 @@ absl::Status UnsentProducers::CheckAdd(int64_t sender, int64_t now_unix_us) cons
   const int64_t passed_us = now_unix_us - found->second.replaced_at_unix_us;
   // The clock may have been set back.
   if (passed_us < 0 || passed_us >= kReplaceEveryUs) return absl::OkStatus();
-  return absl::ResourceExhaustedError(absl::StrCat(
-      "this sender has opened ", kMostOfSender, " producers that have not sent anything: retry later"));
+  return absl::ResourceExhaustedError(
+      absl::StrCat("this sender has opened ", kMostOfSender, " producers that have not sent anything: retry later"));
 }
 
 absl::StatusOr<std::vector<std::string>> UnsentProducers::Add(const std::string& producer_id, int64_t sender,
