@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
 #include "proto/base/status_macros.h"
 #include "proto/record/numbers.h"
@@ -19,6 +20,24 @@ bool IsNameByte(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return absl::ascii_isalnum(byte) || c == '_' || byte >= 0x80;
 }
+
+// The names in an object that is being read. As long as they are few, a search in the object itself is quicker.
+class MemberNames {
+ public:
+  // Returns false if the object has a member with this name.
+  bool TryAdd(const Json& object, const std::string& name) {
+    if (object.members.size() < kFew) return object.Find(name) == nullptr;
+    if (names_.empty()) {
+      for (const auto& [known, value] : object.members) names_.insert(known);
+    }
+    return names_.insert(name).second;
+  }
+
+ private:
+  static constexpr size_t kFew = 32;
+
+  absl::flat_hash_set<std::string> names_;
+};
 
 class ConfigParser {
  public:
@@ -46,10 +65,11 @@ class ConfigParser {
   }
 
   absl::Status Arguments(Json* config) {
-    return Sequence(')', [&] { return Argument(config); });
+    MemberNames names;
+    return Sequence(')', [&] { return Argument(config, names); });
   }
 
-  absl::Status Argument(Json* config) {
+  absl::Status Argument(Json* config, MemberNames& names) {
     const size_t begin = cursor_.at();
     while (IsNameByte(cursor_.Peek())) cursor_.Skip(1);
     std::string name(cursor_.Since(begin));
@@ -57,11 +77,11 @@ class ConfigParser {
     if (name.empty() || absl::ascii_isdigit(static_cast<unsigned char>(name[0])) || !cursor_.TryTake('=')) {
       return cursor_.Error("an argument without a name");
     }
-    return NamedValue(std::move(name), 1, config);
+    return NamedValue(std::move(name), 1, config, names);
   }
 
-  absl::Status NamedValue(std::string name, int depth, Json* object) {
-    if (object->Find(name) != nullptr) return cursor_.Error(Cat("\"", name, "\" occurs twice"));
+  absl::Status NamedValue(std::string name, int depth, Json* object, MemberNames& names) {
+    if (!names.TryAdd(*object, name)) return cursor_.Error(Cat("\"", name, "\" occurs twice"));
     return Value(depth, &object->members.emplace_back(std::move(name), Json()).second);
   }
 
@@ -120,13 +140,14 @@ class ConfigParser {
     if (depth > kMaxDepth) return cursor_.Error("nested too deep");
     cursor_.Take();
     value->kind = Json::Kind::kObject;
+    MemberNames names;
     return Sequence('}', [&] {
       std::string key;
       if (cursor_.Peek() != '\'' && cursor_.Peek() != '"') return cursor_.Error("a key that is not a string");
       RETURN_IF_ERROR(TakePythonString(&cursor_, &key));
       cursor_.SkipSpace();
       if (!cursor_.TryTake(':')) return cursor_.Error("':' is missing");
-      return NamedValue(std::move(key), depth, value);
+      return NamedValue(std::move(key), depth, value, names);
     });
   }
 

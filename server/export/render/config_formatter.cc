@@ -1,7 +1,6 @@
 #include "server/export/render/config_formatter.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -28,31 +27,12 @@ std::vector<std::string> ParseKeys(std::string_view keys_json) {
   return keys;
 }
 
-// Moves the items that `keys` name to the front, in the order of the keys. `is_named` compares an item with a key.
-template <typename Items, typename Keys, typename IsNamed>
-void MoveToFront(const Keys& keys, Items* items, IsNamed is_named) {
-  auto begin = items->begin();
-  for (const auto& key : keys) {
-    const auto found = std::find_if(begin, items->end(), [&](const auto& item) { return is_named(item, key); });
-    if (found == items->end()) continue;
-    std::rotate(begin, found, std::next(found));
-    ++begin;
-  }
-}
-
-std::string FormatParsed(std::string_view text, std::string_view keys_json) {
-  Json config = ConfigJson(text);
-  MoveToFront(ParseKeys(keys_json), &config.members,
-              [](const auto& member, const std::string& key) { return member.first == key; });
-  return record::ToJson(config);
-}
-
 }  // namespace
 
 std::string ConfigFormatter::Format(std::string_view text, std::string_view keys_json) {
   if (bytes_ > kMostBytes) Forget();
   if (!FindMembers(text)) return FormatParsed(text, keys_json);
-  if (!keys_json.empty()) Order(keys_json);
+  Order(keys_json, &members_, [](const Member* member) { return member->name; });
   size_t size = 2;
   for (const Member* member : members_) size += member->json.size() + 2;
   std::string json;
@@ -67,13 +47,19 @@ std::string ConfigFormatter::Format(std::string_view text, std::string_view keys
   return json;
 }
 
+std::string ConfigFormatter::FormatParsed(std::string_view text, std::string_view keys_json) {
+  Json config = ConfigJson(text);
+  Order(keys_json, &config.members, [this](const auto& member) { return NameKey(member.first); });
+  return record::ToJson(config);
+}
+
 bool ConfigFormatter::FindMembers(std::string_view text) {
   members_.clear();
+  ++count_;
   for (const std::string_view argument : record::SplitConfigArguments(text)) {
     const Member& member = Find(argument);
-    const bool is_repeated = std::any_of(members_.begin(), members_.end(),
-                                         [&member](const Member* other) { return other->name == member.name; });
-    if (member.name == 0 || is_repeated) return false;
+    if (member.name == 0) return false;
+    if (std::exchange(At(seen_in_, member.name), count_) == count_) return false;
     members_.push_back(&member);
   }
   return !members_.empty();
@@ -111,20 +97,39 @@ int ConfigFormatter::NameKey(std::string_view name) {
   return key;
 }
 
-void ConfigFormatter::Order(std::string_view keys_json) {
+template <typename T>
+T& ConfigFormatter::At(std::vector<T>& of_names, int name) {
+  const auto at = static_cast<size_t>(name);
+  if (of_names.size() <= at) of_names.resize(at + 1);
+  return of_names[at];
+}
+
+template <typename Item, typename NameOf>
+void ConfigFormatter::Order(std::string_view keys_json, std::vector<Item>* items, NameOf name_of) {
+  if (keys_json.empty()) return;
   if (keys_json != keys_json_) {
-    keys_.clear();
-    for (const std::string& key : ParseKeys(keys_json)) keys_.push_back(NameKey(key));
+    places_.clear();
+    int64_t place = -static_cast<int64_t>(keys_json.size());  // there are fewer keys
+    for (const std::string& key : ParseKeys(keys_json)) {
+      int64_t& known = At(places_, NameKey(key));
+      if (known == 0) known = place++;
+    }
     keys_json_ = keys_json;
   }
-  MoveToFront(keys_, &members_, [](const Member* member, int key) { return member->name == key; });
+  const auto precedes = [&](const Item& one, const Item& other) {
+    return At(places_, name_of(one)) < At(places_, name_of(other));
+  };
+  if (!std::is_sorted(items->begin(), items->end(), precedes)) {
+    std::stable_sort(items->begin(), items->end(), precedes);
+  }
 }
 
 void ConfigFormatter::Forget() {
   known_.clear();
   names_.clear();
   keys_json_.clear();
-  keys_.clear();
+  places_.clear();
+  seen_in_.clear();
   bytes_ = 0;
 }
 

@@ -25,21 +25,29 @@ class ConfigFormatter {
     std::string json;  // "name": value
   };
 
+  std::string FormatParsed(std::string_view text, std::string_view keys_json);
   // Fills members_ with the config's arguments. Returns false if the text has another form or a name occurs twice.
   bool FindMembers(std::string_view text);
   const Member& Find(std::string_view argument);
   Member Parse(std::string_view argument);
   int NameKey(std::string_view name);
-  // Moves the members with these names to the front.
-  void Order(std::string_view keys_json);
+  // Moves the items that `keys_json` names to the front. `name_of` returns the NameKey of an item; each occurs once.
+  template <typename Item, typename NameOf>
+  void Order(std::string_view keys_json, std::vector<Item>* items, NameOf name_of);
+  // Returns the value of a name, which is 0 at first.
+  template <typename T>
+  static T& At(std::vector<T>& of_names, int name);
   void Forget();
 
   absl::node_hash_map<std::string, Member> known_;  // by the argument's text; entries keep their address
   absl::flat_hash_map<std::string, int> names_;
   uint64_t bytes_ = 0;  // of known_ and names_
-  // The list of keys that was used last, and the names in it: most configs of a run have the same one.
+  // The list of keys that was used last: most configs of a run have the same one. By name, its place in the list, which
+  // is negative; 0: not in it.
   std::string keys_json_;
-  std::vector<int> keys_;
+  std::vector<int64_t> places_;
+  std::vector<uint64_t> seen_in_;       // by name, the value of count_ for the last config that has it
+  uint64_t count_ = 0;                  // of configs so far
   std::vector<const Member*> members_;  // of the current config
 };
 

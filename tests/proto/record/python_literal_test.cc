@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
+
 namespace telemetry::record {
 namespace {
 
@@ -86,6 +88,12 @@ TEST(PythonLiteral, WhatIsNoConfigIsRefused) {
 TEST(PythonLiteral, ErrorsSayWhere) {
   EXPECT_EQ(AsJson("Config(a=1, a=2)"), "\"a\" occurs twice at byte 14");
   EXPECT_EQ(AsJson("Config(a=1"), "',' or ')' is missing at byte 10");
+  std::string many;
+  for (int i = 0; i < 100; ++i) many += absl::StrCat("a", i, "=", i, ", ");
+  EXPECT_EQ(AsJson(absl::StrCat("Config(", many, "a0=1)")),
+            absl::StrCat("\"a0\" occurs twice at byte ", many.size() + 10));
+  EXPECT_EQ(AsJson(absl::StrCat("Config(", many, "a99=1)")),
+            absl::StrCat("\"a99\" occurs twice at byte ", many.size() + 11));
 }
 
 TEST(PythonLiteral, NestsTwoHundredLevelsAndNoMore) {

@@ -96,6 +96,25 @@ TEST(ConfigFormatter, RandomConfigsOfFewPiecesAreParsedAsAWhole) {
   }
 }
 
+// With work in proportion to the square of the number of arguments, this takes minutes.
+TEST(ConfigFormatter, ManyArgumentsAreFormattedInTimeInProportionToTheirNumber) {
+  constexpr int kCount = 300'000;
+  std::vector<std::string> arguments;
+  std::vector<std::string> keys;
+  std::vector<std::string> members;
+  for (int i = 0; i < kCount; ++i) {
+    arguments.push_back(absl::StrCat("a", i, "=", i));
+    keys.push_back(absl::StrCat("\"a", kCount - 1 - i, "\""));
+    members.push_back(absl::StrCat("\"a", kCount - 1 - i, "\": ", kCount - 1 - i));
+  }
+  const std::string keys_json = absl::StrCat("[", absl::StrJoin(keys, ", "), "]");
+  const std::string expected = absl::StrCat("{", absl::StrJoin(members, ", "), "}");
+  const std::string joined = absl::StrJoin(arguments, ", ");
+  ConfigFormatter formatter;
+  EXPECT_EQ(formatter.Format(absl::StrCat("Config(", joined, ")"), keys_json), expected);
+  EXPECT_EQ(formatter.Format(absl::StrCat("Config( ", joined, ")"), keys_json), expected) << "parsed as a whole";
+}
+
 TEST(ConfigFormatter, MoreArgumentsThanItStoresAreFormatted) {
   ConfigFormatter formatter;
   const std::string padding(1000, 'x');
