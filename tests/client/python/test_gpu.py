@@ -33,10 +33,7 @@ PAIRS = int(os.environ.get("TELEMETRY_TEST_PAIRS", "1"))
 
 def _version(package: str) -> tuple[int, ...]:
     try:
-        return tuple(
-            int(number)
-            for number in re.findall(r"\d+", importlib.metadata.version(package))[:2]
-        )
+        return tuple(int(number) for number in re.findall(r"\d+", importlib.metadata.version(package))[:2])
     except importlib.metadata.PackageNotFoundError:
         return (0,)
 
@@ -50,9 +47,7 @@ def _has_gpu() -> bool:
 
 
 pytestmark = pytest.mark.skipif(not _has_gpu(), reason="no torch with a GPU")
-needs_helion = pytest.mark.skipif(
-    _version("helion") < (1, 5), reason="no Helion from 1.5 on"
-)
+needs_helion = pytest.mark.skipif(_version("helion") < (1, 5), reason="no Helion from 1.5 on")
 
 TRITON = """
 import json, sys, time
@@ -124,9 +119,7 @@ def search(kernel, args):
 HELION_PAIRS = (
     HELION_FIXED.replace("args, 40)", "args, 60)")
     .replace("@helion.kernel(static_shapes=True, autotuner_fn=search)\n", "")
-    .replace(
-        "import helion, ", "import autotune_telemetry.helion as hooks\nimport helion, "
-    )
+    .replace("import helion, ", "import autotune_telemetry.helion as hooks\nimport helion, ")
     .partition("    begin = ")[0]
     + f"""
     for pair in range(-1, {PAIRS}):
@@ -198,15 +191,11 @@ class Gpu:
             str(path),
         ]
 
-    def run(
-        self, script: str, hooked: bool = True, **more: str
-    ) -> subprocess.CompletedProcess[str]:
+    def run(self, script: str, hooked: bool = True, **more: str) -> subprocess.CompletedProcess[str]:
         """Runs a script to its end."""
         environment = self.environment(**more)
         command = self.command(script, hooked)
-        done = subprocess.run(
-            command, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S
-        )
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S)
         assert done.returncode == 0, done.stdout + done.stderr
         return done
 
@@ -224,11 +213,7 @@ def _own_log(folder: pathlib.Path) -> pathlib.Path:
 
 
 def _rows(pipeline: Pipeline) -> list[dict[str, str]]:
-    return list(
-        csv.DictReader(
-            io.StringIO(pipeline.export("keyed")[".csv"].decode(), newline="")
-        )
-    )
+    return list(csv.DictReader(io.StringIO(pipeline.export("keyed")[".csv"].decode(), newline="")))
 
 
 def _seconds(done: subprocess.CompletedProcess[str]) -> float:
@@ -237,20 +222,13 @@ def _seconds(done: subprocess.CompletedProcess[str]) -> float:
     return float(found[1])
 
 
-def test_triton_rows_are_those_that_triton_measured(
-    tmp_path: pathlib.Path, pipeline: Pipeline
-) -> None:
+def test_triton_rows_are_those_that_triton_measured(tmp_path: pathlib.Path, pipeline: Pipeline) -> None:
     with pipeline.serving():
         done = Gpu(tmp_path, pipeline.address).run(TRITON)
         rows = _rows(pipeline)
-    printed = {
-        json.dumps(config, sort_keys=True): times
-        for config, times in json.loads(done.stdout)
-    }
+    printed = {json.dumps(config, sort_keys=True): times for config, times in json.loads(done.stdout)}
     assert len(printed) == 24
-    stored = {
-        json.dumps(json.loads(row["config"]), sort_keys=True): row for row in rows
-    }
+    stored = {json.dumps(json.loads(row["config"]), sort_keys=True): row for row in rows}
     assert stored.keys() == printed.keys()
     for config, times in printed.items():
         if math.isfinite(times[0]):
@@ -265,58 +243,41 @@ def test_triton_rows_are_those_that_triton_measured(
     print(f"triton: {len(rows)} rows, {len(failures)} failures")
 
 
-def test_inductor_rows_are_those_that_inductor_prints(
-    tmp_path: pathlib.Path, pipeline: Pipeline
-) -> None:
+def test_inductor_rows_are_those_that_inductor_prints(tmp_path: pathlib.Path, pipeline: Pipeline) -> None:
     with pipeline.serving():
         done = Gpu(tmp_path, pipeline.address).run(INDUCTOR)
         rows = _rows(pipeline)
-        runs = [
-            json.loads(line)
-            for line in pipeline.export("keyed")[".runs.jsonl"].splitlines()
-        ]
+        runs = [json.loads(line) for line in pipeline.export("keyed")[".runs.jsonl"].splitlines()]
     printed = re.findall(
         r"^\s*(?:triton_)?\w+(?:_\d+)? (\d+\.\d+) ms +\d+\.\d+%",
         done.stderr,
         re.MULTILINE,
     )
     assert printed, done.stderr
-    stored = Counter(
-        f"{float(row['perf_ms']):.4f}" for row in rows if row["status"] == "ok"
-    )
+    stored = Counter(f"{float(row['perf_ms']):.4f}" for row in rows if row["status"] == "ok")
     missing = Counter(f"{float(time):.4f}" for time in printed) - stored
     assert not missing, f"{missing} of {printed}, stored {stored}"
     names = {run["kernel_name"] for run in runs}
     assert "mm" in names, names
     assert any("red" in name or "per" in name for name in names), names
-    print(
-        f"inductor: {len(rows)} rows, {len(printed)} of them printed; runs {sorted(names)}"
-    )
+    print(f"inductor: {len(rows)} rows, {len(printed)} of them printed; runs {sorted(names)}")
 
 
 @needs_helion
-def test_helion_rows_records_and_traces_are_those_that_helion_wrote(
-    tmp_path: pathlib.Path, pipeline: Pipeline
-) -> None:
+def test_helion_rows_records_and_traces_are_those_that_helion_wrote(tmp_path: pathlib.Path, pipeline: Pipeline) -> None:
     base = _own_log(tmp_path)
     with pipeline.serving():
-        Gpu(tmp_path, pipeline.address).run(
-            HELION, HELION_AUTOTUNE_LOG=str(base), **HELION_QUICK
-        )
+        Gpu(tmp_path, pipeline.address).run(HELION, HELION_AUTOTUNE_LOG=str(base), **HELION_QUICK)
         files = pipeline.export("helion")
     assert files[".csv"] == base.with_suffix(".csv").read_bytes()
     assert files[".meta.jsonl"] == base.with_suffix(".meta.jsonl").read_bytes()
     traced = base.with_suffix(".trace.jsonl").read_bytes()
     assert files[".trace.jsonl"] == traced
-    print(
-        f"helion: {len(files['.csv'].splitlines()) - 1} rows, {traced.count(bytes([10]))} lines of trace"
-    )
+    print(f"helion: {len(files['.csv'].splitlines()) - 1} rows, {traced.count(bytes([10]))} lines of trace")
 
 
 @needs_helion
-def test_two_helion_processes_that_write_one_log(
-    tmp_path: pathlib.Path, pipeline: Pipeline
-) -> None:
+def test_two_helion_processes_that_write_one_log(tmp_path: pathlib.Path, pipeline: Pipeline) -> None:
     base = _own_log(tmp_path)
     with pipeline.serving():
         gpu = Gpu(tmp_path, pipeline.address)
@@ -328,25 +289,17 @@ def test_two_helion_processes_that_write_one_log(
                 "HELION_AUTOTUNE_LOG": str(base),
             }
             environment = gpu.environment(**more)
-            processes.append(
-                subprocess.Popen(
-                    gpu.command(HELION), env=environment, stderr=subprocess.DEVNULL
-                )
-            )
+            processes.append(subprocess.Popen(gpu.command(HELION), env=environment, stderr=subprocess.DEVNULL))
         assert [process.wait(TIMEOUT_S) for process in processes] == [0, 0]
         files = pipeline.export("helion")
     header, *written = base.with_suffix(".csv").read_text().splitlines()
     written = [line for line in written if line != header]
     assert sorted(files[".csv"].decode().splitlines()[1:]) == sorted(written)
-    assert sorted(files[".trace.jsonl"].splitlines()) == sorted(
-        base.with_suffix(".trace.jsonl").read_bytes().splitlines()
-    )
+    assert sorted(files[".trace.jsonl"].splitlines()) == sorted(base.with_suffix(".trace.jsonl").read_bytes().splitlines())
     print(f"two helion processes: {len(written)} rows")
 
 
-def _wait_for_rows(
-    process: subprocess.Popen[bytes], csv_path: pathlib.Path, count: int
-) -> None:
+def _wait_for_rows(process: subprocess.Popen[bytes], csv_path: pathlib.Path, count: int) -> None:
     until = time.monotonic() + TIMEOUT_S
     while not csv_path.exists() or csv_path.read_bytes().count(b"\n") <= count:
         assert process.poll() is None and time.monotonic() < until
@@ -354,17 +307,13 @@ def _wait_for_rows(
 
 
 @needs_helion
-def test_a_log_that_is_rotated_while_helion_writes(
-    tmp_path: pathlib.Path, pipeline: Pipeline
-) -> None:
+def test_a_log_that_is_rotated_while_helion_writes(tmp_path: pathlib.Path, pipeline: Pipeline) -> None:
     base = _own_log(tmp_path)
     suffixes = (".csv", ".meta.jsonl", ".trace.jsonl")
     with pipeline.serving():
         gpu = Gpu(tmp_path, pipeline.address)
         environment = gpu.environment(HELION_AUTOTUNE_LOG=str(base), **HELION_QUICK)
-        process = subprocess.Popen(
-            gpu.command(HELION), env=environment, stderr=subprocess.DEVNULL
-        )
+        process = subprocess.Popen(gpu.command(HELION), env=environment, stderr=subprocess.DEVNULL)
         _wait_for_rows(process, base.with_suffix(".csv"), 12)
         for suffix in suffixes:
             if base.with_suffix(suffix).exists():
@@ -373,24 +322,16 @@ def test_a_log_that_is_rotated_while_helion_writes(
         gpu.run(HELION_FIXED, HELION_AUTOTUNE_LOG=str(base), **HELION_QUICK)
         files = pipeline.export("helion")
     for suffix in suffixes:
-        paths = [
-            path
-            for path in (base.with_suffix(suffix + ".1"), base.with_suffix(suffix))
-            if path.exists()
-        ]
+        paths = [path for path in (base.with_suffix(suffix + ".1"), base.with_suffix(suffix)) if path.exists()]
         written = [line for path in paths for line in path.read_bytes().splitlines()]
         header = written[:1] if suffix == ".csv" else []
         written = [line for line in written if line not in header]
-        assert sorted(files[suffix].splitlines()[len(header) :]) == sorted(written), (
-            suffix
-        )
+        assert sorted(files[suffix].splitlines()[len(header) :]) == sorted(written), suffix
         print(f"rotated helion: {len(written)} lines of {suffix} in {len(paths)} files")
 
 
 @needs_helion
-def test_a_killed_helion_loses_at_most_a_line(
-    tmp_path: pathlib.Path, pipeline: Pipeline
-) -> None:
+def test_a_killed_helion_loses_at_most_a_line(tmp_path: pathlib.Path, pipeline: Pipeline) -> None:
     base = _own_log(tmp_path)
     with pipeline.serving():
         gpu = Gpu(tmp_path, pipeline.address)
@@ -404,9 +345,7 @@ def test_a_killed_helion_loses_at_most_a_line(
         _wait_for_rows(process, base.with_suffix(".csv"), 12)
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-        written = (
-            base.with_suffix(".csv").read_bytes().replace(b"\r\n", b"\n").split(b"\n")
-        )
+        written = base.with_suffix(".csv").read_bytes().replace(b"\r\n", b"\n").split(b"\n")
         # A later job delivers what the killed one left.
         gpu.run("import autotune_telemetry as at\nprint(at.flush(60))")
         gpu.run(TRITON)
@@ -419,9 +358,7 @@ def test_a_killed_helion_loses_at_most_a_line(
 
 
 @needs_helion
-def test_a_second_process_takes_its_config_from_the_collector(
-    tmp_path: pathlib.Path, pipeline: Pipeline
-) -> None:
+def test_a_second_process_takes_its_config_from_the_collector(tmp_path: pathlib.Path, pipeline: Pipeline) -> None:
     cache = {
         "HELION_REMOTE_CACHE_BACKEND": "autotune_telemetry.helion.RemoteCache",
         "HELION_AUTOTUNE_CACHE": "RemoteAutotuneCache",
@@ -430,9 +367,7 @@ def test_a_second_process_takes_its_config_from_the_collector(
         gpu = Gpu(tmp_path, pipeline.address)
         first = _seconds(gpu.run(HELION, **HELION_QUICK, **cache))
         second = _seconds(gpu.run(HELION, **HELION_QUICK, **cache))
-    print(
-        f"shared cache: tuning took {first:.1f} s, and {second:.1f} s in a second process without a local cache"
-    )
+    print(f"shared cache: tuning took {first:.1f} s, and {second:.1f} s in a second process without a local cache")
     assert second < first / 2
 
 
@@ -447,27 +382,21 @@ def _report_overhead(name: str, is_up: bool, pairs: list[tuple[float, float]]) -
 
 
 @pytest.mark.parametrize("is_up", [True, False], ids=["up", "down"])
-def test_overhead_of_triton(
-    tmp_path: pathlib.Path, pipeline: Pipeline, is_up: bool
-) -> None:
+def test_overhead_of_triton(tmp_path: pathlib.Path, pipeline: Pipeline, is_up: bool) -> None:
     pairs = []
     with pipeline.serving():
         gpu = Gpu(tmp_path, pipeline.address if is_up else "127.0.0.1:1")
         for pair in range(PAIRS):
             seconds = {}
             for hooked in (True, False) if pair % 2 == 0 else (False, True):
-                seconds[hooked] = _seconds(
-                    gpu.run(TRITON, hooked, AUTOTUNE_TELEMETRY_EXIT_TIMEOUT="0")
-                )
+                seconds[hooked] = _seconds(gpu.run(TRITON, hooked, AUTOTUNE_TELEMETRY_EXIT_TIMEOUT="0"))
             pairs.append((seconds[True], seconds[False]))
     _report_overhead("triton", is_up, pairs)
 
 
 @needs_helion
 @pytest.mark.parametrize("is_up", [True, False], ids=["up", "down"])
-def test_overhead_of_helion(
-    tmp_path: pathlib.Path, pipeline: Pipeline, is_up: bool
-) -> None:
+def test_overhead_of_helion(tmp_path: pathlib.Path, pipeline: Pipeline, is_up: bool) -> None:
     with pipeline.serving():
         gpu = Gpu(tmp_path, pipeline.address if is_up else "127.0.0.1:1")
         # Helion's other processes take a tenth more or less time from search to search.
@@ -475,16 +404,8 @@ def test_overhead_of_helion(
             "HELION_AUTOTUNE_BENCHMARK_SUBPROCESS": "0",
             "HELION_AUTOTUNE_PRECOMPILE": "0",
         }
-        done = gpu.run(
-            HELION_PAIRS, HELION_FORCE_AUTOTUNE="1", **one_process, **HELION_QUICK
-        )
-    seconds = [
-        (name == "hooked", float(value))
-        for name, value in re.findall(r"^(hooked|plain) (\S+)$", done.stderr, re.M)
-    ]
+        done = gpu.run(HELION_PAIRS, HELION_FORCE_AUTOTUNE="1", **one_process, **HELION_QUICK)
+    seconds = [(name == "hooked", float(value)) for name, value in re.findall(r"^(hooked|plain) (\S+)$", done.stderr, re.M)]
     assert len(seconds) == 2 * PAIRS, done.stderr
-    with_hooks, without = (
-        [value for hooked, value in seconds if hooked is wanted]
-        for wanted in (True, False)
-    )
+    with_hooks, without = ([value for hooked, value in seconds if hooked is wanted] for wanted in (True, False))
     _report_overhead("helion", is_up, list(zip(with_hooks, without)))
