@@ -327,15 +327,18 @@ void Acceptor::TakeTurns() {
   const SteadyTime now = SteadyNow();
   next_turns_ = now + absl::ToChronoNanoseconds(kTakeTurnsMostOften);
   std::erase_if(waiting_, [this, now](int fd) {
-    const Network network = table_.PeerNetwork(fd);
-    if (pace_.IsShunned(network, now)) {
-      ++shunned_;
-      Drop(fd);
-      return true;
+    switch (pace_.TakeTurn(table_.PeerNetwork(fd), now)) {
+      case NetworkPace::Turn::kNow:
+        take_(fd);
+        return true;
+      case NetworkPace::Turn::kLater:
+        return false;
+      case NetworkPace::Turn::kNever:
+        ++shunned_;
+        Drop(fd);
+        return true;
     }
-    if (!pace_.TakeTurn(network, now)) return false;
-    take_(fd);
-    return true;
+    return false;
   });
 }
 

@@ -76,7 +76,7 @@ class Acceptor {
     uint64_t open = 0;             // open connections, including silent ones
     uint64_t refused = 0;          // above the total limit
     uint64_t refused_network = 0;  // above the limit of the network
-    uint64_t shunned = 0;          // reset because the network was shunned
+    uint64_t shunned = 0;          // reset because the network is shunned, or was and has no turn now
     uint64_t made_room = 0;        // silent, closed to make room
     uint64_t silent = 0;           // silent, closed after silent_timeout
     uint64_t dropped = 0;          // no descriptor was free

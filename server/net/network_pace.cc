@@ -5,18 +5,18 @@
 namespace telemetry::net {
 namespace {
 
-// After this much time without a flood, the next shun is again the shortest one.
-constexpr absl::Duration kRemember = absl::Seconds(10);
-
 SteadyTime Later(SteadyTime time, absl::Duration duration) { return time + absl::ToChronoNanoseconds(duration); }
 
 }  // namespace
 
-bool NetworkPace::TakeTurn(const Network& network, SteadyTime now) {
+NetworkPace::Turn NetworkPace::TakeTurn(const Network& network, SteadyTime now) {
   State& state = networks_[network];
-  if (state.next_turn > Later(now, (kTurnsAtOnce - 1) * kTurnEvery)) return false;
-  state.next_turn = Later(std::max(state.next_turn, now), kTurnEvery);
-  return true;
+  if (now < state.shunned_until) return Turn::kNever;
+  const bool flooded = now < Later(state.shunned_until, kRemember);
+  const SteadyTime latest = flooded ? now : Later(now, (kTurnsAtOnce - 1) * kTurnEvery);
+  if (state.next_turn > latest) return flooded ? Turn::kNever : Turn::kLater;
+  state.next_turn = Later(std::max(state.next_turn, now), flooded ? kSlowTurnEvery : kTurnEvery);
+  return Turn::kNow;
 }
 
 void NetworkPace::Shun(const Network& network, SteadyTime now) {

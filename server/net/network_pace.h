@@ -9,17 +9,24 @@ namespace telemetry::net {
 
 // The pace at which connections of each network are handed over: kTurnsAtOnce immediately, then one every kTurnEvery,
 // so that the server does not have to read at once everything that they sent beforehand. A network that floods is
-// shunned for a time that doubles while the flood continues. Not thread-safe.
+// shunned for a time that doubles while the flood continues. For kRemember after that it has a turn every
+// kSlowTurnEvery and none of its connections waits for one. Not thread-safe.
 class NetworkPace {
  public:
   static constexpr absl::Duration kTurnEvery = absl::Milliseconds(10);
   static constexpr int kTurnsAtOnce = 4;
+  static constexpr absl::Duration kSlowTurnEvery = absl::Milliseconds(50);
   static constexpr absl::Duration kShortestShun = absl::Seconds(1);
   // A client that retries is served within 5 s after its network's flood.
   static constexpr absl::Duration kLongestShun = absl::Seconds(4);
+  // After this much time without a flood, the network is like any other.
+  static constexpr absl::Duration kRemember = absl::Seconds(10);
 
-  // Takes the next turn of the network. Returns false if its next turn is not due.
-  bool TakeTurn(const Network& network, SteadyTime now);
+  enum class Turn { kNow, kLater, kNever };
+
+  // Takes the next turn of the network. kLater: its next turn is not due. kNever: the connection should be reset,
+  // because the network is shunned, or was shunned recently and its next turn is not due.
+  Turn TakeTurn(const Network& network, SteadyTime now);
   void Shun(const Network& network, SteadyTime now);
   bool IsShunned(const Network& network, SteadyTime now) const;
   // Forgets networks whose state no longer matters. Should be called periodically.

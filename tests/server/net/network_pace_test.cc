@@ -13,11 +13,13 @@ Network Host(uint8_t last) {
   return Network::Of(address);
 }
 
+using Turn = NetworkPace::Turn;
+
 class NetworkPaceTest : public ::testing::Test {
  protected:
   int TakeTurns(const Network& network) {
     int turns = 0;
-    while (pace_.TakeTurn(network, now_)) ++turns;
+    while (pace_.TakeTurn(network, now_) == Turn::kNow) ++turns;
     return turns;
   }
   void Pass(absl::Duration time) { now_ += absl::ToChronoNanoseconds(time); }
@@ -53,11 +55,25 @@ TEST_F(NetworkPaceTest, ANetworkThatGoesOnFloodingIsShunnedForLonger) {
   EXPECT_EQ(ShunnedS(Host(1)), 1);
 }
 
+TEST_F(NetworkPaceTest, ANetworkThatFloodedHasFewTurnsAndNoneOfItsConnectionsWaits) {
+  pace_.Shun(Host(1), now_);
+  EXPECT_EQ(pace_.TakeTurn(Host(1), now_), Turn::kNever);
+  Pass(NetworkPace::kShortestShun);
+  EXPECT_EQ(TakeTurns(Host(1)), 1);
+  EXPECT_EQ(pace_.TakeTurn(Host(1), now_), Turn::kNever);
+  Pass(NetworkPace::kTurnEvery);
+  EXPECT_EQ(pace_.TakeTurn(Host(1), now_), Turn::kNever);
+  Pass(NetworkPace::kSlowTurnEvery);
+  EXPECT_EQ(TakeTurns(Host(1)), 1);
+  Pass(NetworkPace::kRemember);
+  EXPECT_EQ(TakeTurns(Host(1)), NetworkPace::kTurnsAtOnce);
+}
+
 TEST_F(NetworkPaceTest, ForgettingChangesNothing) {
   TakeTurns(Host(1));
   pace_.Shun(Host(2), now_);
   pace_.Forget(now_);
-  EXPECT_FALSE(pace_.TakeTurn(Host(1), now_));
+  EXPECT_EQ(pace_.TakeTurn(Host(1), now_), Turn::kLater);
   EXPECT_EQ(ShunnedS(Host(2)), 1);
   pace_.Forget(now_);
   pace_.Shun(Host(2), now_);
