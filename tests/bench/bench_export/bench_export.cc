@@ -153,7 +153,7 @@ absl::Status MeasureAll(const Arguments& arguments, Numbers* numbers) {
   const bool is_built = std::filesystem::exists(file);
   for (const auto& [database, rates] : databases) {
     if (!is_built) {
-      if (absl::Status status = BuildDataset(database, arguments.rows); !status.ok()) return status;
+      if (absl::Status status = BuildDataset(database, 0, arguments.rows); !status.ok()) return status;
       if (database != file) {
         if (absl::Status status = RunShell(database, "VACUUM ANALYZE"); !status.ok()) return status;
       }

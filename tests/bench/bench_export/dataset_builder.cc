@@ -21,7 +21,6 @@
 namespace telemetry::bench {
 namespace {
 
-constexpr uint64_t kRowsPerRun = 1000;
 constexpr char kProducerId[] = "bench-export----";  // 16 bytes
 constexpr char kRecordKeys[] =
     R"(["block_sizes", "loop_orders", "l2_groupings", "range_unroll_factors", "range_warp_specializes", )"
@@ -61,7 +60,7 @@ std::string RandomConfigText(Random* random) {
 // The records of a run and its one attempt, in the order of a producer's log.
 class RunBuilder {
  public:
-  RunBuilder(uint64_t number, Random* random) : number_(number), random_(random) {}
+  explicit RunBuilder(uint64_t number) : number_(number), random_(number) {}
 
   std::vector<v1::Record> Build(uint64_t rows) {
     AddRun();
@@ -73,9 +72,9 @@ class RunBuilder {
  private:
   void AddRun() {
     v1::Run* run = records_.emplace_back().mutable_run();
-    run_id_ = record::Sha256Hex(absl::StrCat("run ", number_));
+    run_id_ = record::Sha256Hex(absl::StrCat("bench-export run ", number_));
     run->set_run_id(run_id_);
-    run->set_kernel_name("matmul");
+    run->set_kernel_name(KernelOfRow(number_ * kRowsPerRun));
     run->set_kernel_source(absl::StrCat("def matmul(x, y):\n    # variant ", number_ % 50, "\n    return x @ y\n"));
     run->set_input_shapes(absl::StrFormat("[(%d, 4096), (4096, 2560)]", 16 * (number_ + 1)));
     run->set_dtypes("['torch.float16', 'torch.float16']");
@@ -85,17 +84,18 @@ class RunBuilder {
 
   void AddAttempt() {
     v1::Attempt* attempt = records_.emplace_back().mutable_attempt();
-    attempt_id_ = record::Sha256(absl::StrCat("attempt ", number_)).substr(0, 16);
+    attempt_id_ = record::Sha256(absl::StrCat("bench-export attempt ", number_)).substr(0, 16);
     attempt->set_attempt_id(attempt_id_);
     attempt->set_run_id(run_id_);
     attempt->set_origin("bench");
     attempt->set_dialect("helion");
+    attempt->set_state(v1::Attempt::STATE_COMPLETE);
   }
 
   // Adds a config with its two rows.
   void AddConfig(uint64_t seq, uint64_t rows) {
     v1::Config* config = records_.emplace_back().mutable_config();
-    config->set_text(RandomConfigText(random_));
+    config->set_text(RandomConfigText(&random_));
     const uint64_t config_id = record::ConfigId(record::ParseConfig(config->text()).value());
     config->set_config_id(config_id);
     v1::RunConfig* run_config = records_.emplace_back().mutable_run_config();
@@ -105,7 +105,7 @@ class RunBuilder {
     AddRow(seq, config_id, "started");
     if (seq >= rows) return;
     v1::Measurement* done = AddRow(seq + 1, config_id, "ok");
-    done->set_perf_ms(std::round(1e6 * std::exponential_distribution<double>(20)(*random_)) / 1e6);
+    done->set_perf_ms(std::round(1e6 * std::exponential_distribution<double>(20)(random_)) / 1e6);
   }
 
   v1::Measurement* AddRow(uint64_t seq, uint64_t config_id, const char* status) {
@@ -115,13 +115,13 @@ class RunBuilder {
     row->set_timestamp_s(0.25 * static_cast<double>(seq));
     row->set_generation(static_cast<int64_t>(seq / 200));
     row->set_status(status);
-    row->set_compile_time_s(0.01 * static_cast<double>((*random_)() % 100));
+    row->set_compile_time_s(0.01 * static_cast<double>(random_() % 100));
     row->set_config_id(config_id);
     return row;
   }
 
   const uint64_t number_;
-  Random* const random_;
+  Random random_;  // seeded with the number, so that builds are comparable
   std::string run_id_;
   std::string attempt_id_;
   std::vector<v1::Record> records_;
@@ -142,16 +142,16 @@ absl::Status Commit(const std::vector<v1::Record>& records, uint64_t first_seq, 
 
 }  // namespace
 
-absl::Status BuildDataset(const std::string& db, uint64_t rows) {
+std::string KernelOfRow(uint64_t row) { return absl::StrCat("matmul_", row / kRowsPerKernel); }
+
+absl::Status BuildDataset(const std::string& db, uint64_t first_row, uint64_t end_row) {
   absl::StatusOr<std::unique_ptr<storage::StoreWriter>> writer = storage::any::OpenWriter(db);
   if (!writer.ok()) return writer.status();
   absl::StatusOr<uint64_t> committed = (*writer)->OpenProducer(kProducerId, 1, "bench-export");
   if (!committed.ok()) return committed.status();
-  Random random(1);  // a fixed seed makes builds comparable
   uint64_t next_seq = *committed + 1;
-  for (uint64_t done = 0; done < rows; done += kRowsPerRun) {
-    const std::vector<v1::Record> records =
-        RunBuilder(done / kRowsPerRun, &random).Build(std::min(kRowsPerRun, rows - done));
+  for (uint64_t row = first_row; row < end_row; row += kRowsPerRun) {
+    const std::vector<v1::Record> records = RunBuilder(row / kRowsPerRun).Build(std::min(kRowsPerRun, end_row - row));
     if (absl::Status status = Commit(records, next_seq, writer->get()); !status.ok()) return status;
     next_seq += records.size();
   }
