@@ -31,6 +31,17 @@ void AddKernel(cli::Flags& flags, std::string& kernel) {
   flags.command().add_option("kernel", kernel, "One of `telemetry-worker kernels`")->required()->type_name("KERNEL");
 }
 
+void AddKernelOrSpec(cli::Flags& flags, std::string& kernel, std::string& spec) {
+  flags.command().add_option("kernel", kernel, "One of `telemetry-worker kernels`")->type_name("KERNEL");
+  flags.Add("spec", spec, "A T1 specification of a kernel of your own, instead of KERNEL")->type_name("FILE");
+}
+
+absl::Status CheckKernelOrSpec(const std::string& kernel, const std::string& spec) {
+  if (kernel.empty() != spec.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(kernel.empty() ? "give a KERNEL, or --spec with a T1 specification"
+                                                   : "give a KERNEL or --spec, not both");
+}
+
 void AddArguments(cli::Flags& flags, std::vector<std::string>& arguments) {
   AddPairs(flags, "arg", arguments, "A tensor's shape and dtype, or a number: x=128x64:f32, causal=true");
 }

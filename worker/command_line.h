@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "proto/base/cli/flags.h"
@@ -23,6 +24,10 @@ CLI::Option* AddPairs(cli::Flags& flags, const std::string& name, std::vector<st
 
 // Adds the argument KERNEL, a kernel of the library.
 void AddKernel(cli::Flags& flags, std::string& kernel);
+// Adds the argument KERNEL and --spec, of which exactly one is given (CheckKernelOrSpec).
+void AddKernelOrSpec(cli::Flags& flags, std::string& kernel, std::string& spec);
+// INVALID_ARGUMENT: both or none are given.
+absl::Status CheckKernelOrSpec(const std::string& kernel, const std::string& spec);
 
 // Adds --arg, the arguments of the kernel.
 void AddArguments(cli::Flags& flags, std::vector<std::string>& arguments);

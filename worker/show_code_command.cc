@@ -20,6 +20,8 @@
 #include "worker/ir/graph_record/ir_graph_record.h"
 #include "worker/kernels/library.h"
 #include "worker/kernels/trace_problem.h"
+#include "worker/spec/specification.h"
+#include "worker/tune/spec_kernel.h"
 
 namespace telemetry::worker {
 namespace {
@@ -27,6 +29,7 @@ namespace {
 struct ShowCodeFlags {
   std::string kernel;
   std::string config;
+  std::string spec;
   std::string dialect = "cuda";
   std::string architecture = "sm_90";
   std::vector<std::string> arguments;
@@ -71,7 +74,26 @@ absl::StatusOr<std::string> GenerateSource(const ShowCodeFlags& flags, const ir:
                       generated.source);
 }
 
+// Returns the source of a config of a specification, as it is compiled.
+absl::StatusOr<std::string> ShowSpec(const ShowCodeFlags& flags) {
+  ASSIGN_OR_RETURN(spec::Specification read, spec::ReadSpecification(flags.spec));
+  ASSIGN_OR_RETURN(const std::shared_ptr<const tune::SpecKernel> kernel,
+                   tune::SpecKernel::Create(std::make_shared<const spec::Specification>(std::move(read)), nullptr));
+  if (flags.space) {
+    const codegen::ConfigEnumeration* configs = kernel->config_space().enumeration();
+    return absl::StrCat(kernel->config_space().DebugString(), configs->size(), " configs fulfil the conditions\n");
+  }
+  codegen::Config config = kernel->config_space().Default();
+  if (!flags.config.empty()) {
+    ASSIGN_OR_RETURN(config, codegen::Config::Parse(flags.config));
+  }
+  ASSIGN_OR_RETURN(codegen::GeneratedKernel generated, kernel->Generate(config));
+  return std::move(generated.source);
+}
+
 absl::StatusOr<std::string> Show(const ShowCodeFlags& flags) {
+  RETURN_IF_ERROR(CheckKernelOrSpec(flags.kernel, flags.spec));
+  if (!flags.spec.empty()) return ShowSpec(flags);
   absl::StatusOr<const kernels::LibraryKernel*> kernel = kernels::FindKernel(flags.kernel);
   if (!kernel.ok()) return absl::InvalidArgumentError(kernel.status().message());
   ASSIGN_OR_RETURN(kernels::Problem problem, kernels::ParseProblem(**kernel, flags.arguments));
@@ -94,6 +116,7 @@ class ShowCodeCommand final : public cli::Command {
   telemetry-worker show-code softmax --kernel-config "Config(block_sizes=[4], num_warps=8)"
   telemetry-worker show-code bmm --dialect opencl --arg x=4x100x60:f32          other arguments follow from x
   telemetry-worker show-code attention --arg causal=true --arch sm_80
+  telemetry-worker show-code --spec conv.json --kernel-config "Config(tile=2)"    your own kernel with a config's defines
   telemetry-worker show-code softmax --space                                    the config space
   telemetry-worker show-code softmax --ir                                       the IR as a line of .ir.jsonl, without
                                                                                 the ids of a run
@@ -103,7 +126,7 @@ class ShowCodeCommand final : public cli::Command {
   }
 
   void AddFlags(cli::Flags& flags) override {
-    AddKernel(flags, flags_.kernel);
+    AddKernelOrSpec(flags, flags_.kernel, flags_.spec);
     flags.Add("kernel-config", flags_.config, "Config in Helion's syntax; missing keys have their defaults")
         ->type_name("CONFIG");
     flags.Add("dialect", flags_.dialect, "Language of the code")->check(CLI::IsMember({"cuda", "opencl"}));

@@ -15,6 +15,7 @@
 #include "worker/command_line.h"
 #include "worker/commands.h"
 #include "worker/kernels/library.h"
+#include "worker/tune/spec_task.h"
 #include "worker/tune/tune_progress.h"
 #include "worker/tune/tune_session.h"
 #include "worker/tune_flags.h"
@@ -29,6 +30,7 @@ struct TuneCommandFlags {
   std::string kernel;
   std::vector<std::string> arguments;
   std::string device;
+  std::string spec;
 };
 
 // A progress bar on stderr below the lines of text. Prints no bar if stderr is not a terminal.
@@ -70,7 +72,13 @@ absl::StatusOr<tune::TuneTask> MakeTask(const TuneCommandFlags& flags) {
 
 absl::StatusOr<int> Tune(const TuneCommandFlags& flags) {
   ASSIGN_OR_RETURN(absl::Duration patience, ParseDuration("--drain-timeout", flags.tune.drain_timeout));
-  ASSIGN_OR_RETURN(tune::TuneTask task, MakeTask(flags));
+  RETURN_IF_ERROR(CheckKernelOrSpec(flags.kernel, flags.spec));
+  tune::TuneTask task;
+  if (flags.spec.empty()) {
+    ASSIGN_OR_RETURN(task, MakeTask(flags));
+  } else {
+    ASSIGN_OR_RETURN(task.tuner, ParseTunerOptions(flags.tune));
+  }
   ASSIGN_OR_RETURN(std::unique_ptr<tune::TuneSession> session, OpenSession(flags.tune));
 
   absl::StatusOr<tune::TaskResult> result;
@@ -83,12 +91,12 @@ absl::StatusOr<int> Tune(const TuneCommandFlags& flags) {
     };
     task.tuner.on_notice = [&display](const std::string& text) { display.Line(text); };
     task.tuner.processes.measure.on_debug = [&display](std::string_view text) { display.Line(std::string(text)); };
-    result = session->Run(task);
+    result = flags.spec.empty() ? session->Run(task) : RunSpec(*session, flags.spec, flags.device, task.tuner);
   }
   if (result.ok()) {
     std::cout << Describe(*result) << "\n";
   } else {
-    spdlog::error("{}: {}", flags.kernel, std::string(result.status().message()));
+    spdlog::error("{}: {}", flags.spec.empty() ? flags.kernel : flags.spec, std::string(result.status().message()));
   }
   // A stopped process has little time before it is killed. The spool keeps the records that are left.
   const bool stopped = result.ok() && result->tuned.stopped;
@@ -109,6 +117,7 @@ class TuneCommand final : public cli::Command {
   telemetry-worker tune softmax --arg x=4096x2560:f16 --device cuda:0 --effort full
   telemetry-worker tune matmul --arg x=512x256 --arg y=256x512 --budget 2m       at most two minutes
   telemetry-worker tune add --collector "" --log /tmp/autotune/add               no collector, only local sidecars
+  telemetry-worker tune --spec conv.json --device opencl:0                        your own kernel, from a T1 file
   telemetry-worker tune softmax --debug-values 2 --debug-kernels softmax         print the values around launches
 )",
              .notes =
@@ -118,7 +127,7 @@ Exit status: 0 a config was found and the collector stored everything; 1 no conf
 is still in the spool; 2 wrong usage.)"}) {}
 
   void AddFlags(cli::Flags& flags) override {
-    AddKernel(flags, flags_.kernel);
+    AddKernelOrSpec(flags, flags_.kernel, flags_.spec);
     AddArguments(flags, flags_.arguments);
     flags.Add("device", flags_.device, "One of `telemetry-worker devices` (default: the first)")->type_name("DEVICE");
     flags_.tune.AddTo(flags);

@@ -105,7 +105,9 @@ absl::StatusOr<Config> ConfigSpace::Normalize(const Config& config) const {
     return absl::InvalidArgumentError(Cat("block_sizes=", Repr(*blocks), " is not allowed: the tile has ", elements,
                                           " elements; ", BlockConstraint()));
   }
-  return Config(std::move(complete));
+  Config normal(std::move(complete));
+  if (enumeration_ != nullptr) RETURN_IF_ERROR(enumeration_->Check(normal));
+  return normal;
 }
 
 std::string ConfigSpace::DebugString() const {
@@ -116,6 +118,16 @@ std::string ConfigSpace::DebugString() const {
     text += '\n';
   }
   return text;
+}
+
+ConfigSpace ConfigSpace::Of(std::vector<ConfigParameter> parameters,
+                            std::shared_ptr<const ConfigEnumeration> enumeration) {
+  ConfigSpace space;
+  space.parameters_ = std::move(parameters);
+  std::stable_sort(space.parameters_.begin(), space.parameters_.end(),
+                   [](const ConfigParameter& a, const ConfigParameter& b) { return a.key < b.key; });
+  space.enumeration_ = std::move(enumeration);
+  return space;
 }
 
 ConfigSpace ConfigSpaceFor(const ir::DeviceIr& ir) {

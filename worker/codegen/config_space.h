@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "worker/codegen/config.h"
 #include "worker/codegen/config_parameter.h"
@@ -12,6 +14,18 @@
 namespace telemetry::worker::codegen {
 
 struct Target;
+
+// The valid configs of a space whose constraints connect its parameters, numbered from 0. Immutable; safe to share
+// between threads.
+class ConfigEnumeration {
+ public:
+  virtual ~ConfigEnumeration() = default;
+  virtual int64_t size() const = 0;
+  // Requires 0 <= index < size().
+  virtual Config At(int64_t index) const = 0;
+  // Returns INVALID_ARGUMENT if a config of the parameters' values violates a constraint.
+  virtual absl::Status Check(const Config& config) const = 0;
+};
 
 // The typed search space of one kernel. Helion's keys have the same meaning as in Helion:
 //   block_sizes            for each grid or loop axis without a fixed block, in the order of the axes
@@ -38,6 +52,10 @@ struct Target;
 //   vector_widths          for each load and store: the most elements that one instruction moves
 class ConfigSpace {
  public:
+  // Returns a space of any parameters, each with a single value (index -1). Its configs are those of the enumeration,
+  // which includes the config of all defaults.
+  static ConfigSpace Of(std::vector<ConfigParameter> parameters, std::shared_ptr<const ConfigEnumeration> enumeration);
+
   const std::vector<ConfigParameter>& parameters() const { return parameters_; }
   // Returns the config of all defaults, which compiles and runs on the smallest supported device.
   Config Default() const;
@@ -45,6 +63,8 @@ class ConfigSpace {
   // out of range, a list of the wrong length, or a violated constraint; the message names the key, the value and the
   // allowed values.
   absl::StatusOr<Config> Normalize(const Config& config) const;
+  // Null: every combination of the parameters' values is valid, except for constraints of single parameters.
+  const ConfigEnumeration* enumeration() const { return enumeration_.get(); }
   // Returns one line of text for each parameter.
   std::string DebugString() const;
 
@@ -53,6 +73,7 @@ class ConfigSpace {
   friend ConfigSpace ConfigSpaceFor(const ir::DeviceIr& ir, const Target& target);
   std::vector<ConfigParameter> parameters_;
   std::vector<int64_t> fixed_blocks_;
+  std::shared_ptr<const ConfigEnumeration> enumeration_;
 };
 
 // Returns the space for any target: every value is supported by at least one target.

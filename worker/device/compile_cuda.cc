@@ -28,6 +28,8 @@ struct NvrtcApi {
                                 const char* const* headers, const char* const* include_names);
   nvrtcResult (*destroy_program)(nvrtcProgram* program);
   nvrtcResult (*compile_program)(nvrtcProgram program, int option_count, const char* const* options);
+  nvrtcResult (*add_name_expression)(nvrtcProgram program, const char* expression);
+  nvrtcResult (*get_lowered_name)(nvrtcProgram program, const char* expression, const char** name);
   nvrtcResult (*get_log_size)(nvrtcProgram program, size_t* size);
   nvrtcResult (*get_log)(nvrtcProgram program, char* log);
   nvrtcResult (*get_cubin_size)(nvrtcProgram program, size_t* size);
@@ -51,6 +53,8 @@ absl::StatusOr<NvrtcApi> LoadNvrtc() {
                                   .Bind("nvrtcCreateProgram", &api.create_program)
                                   .Bind("nvrtcDestroyProgram", &api.destroy_program)
                                   .Bind("nvrtcCompileProgram", &api.compile_program)
+                                  .Bind("nvrtcAddNameExpression", &api.add_name_expression)
+                                  .Bind("nvrtcGetLoweredName", &api.get_lowered_name)
                                   .Bind("nvrtcGetProgramLogSize", &api.get_log_size)
                                   .Bind("nvrtcGetProgramLog", &api.get_log)
                                   .Bind("nvrtcGetCUBINSize", &api.get_cubin_size)
@@ -86,8 +90,18 @@ class Program {
     if (program_ != nullptr) api_.destroy_program(&program_);
   }
 
-  absl::Status Compile(const std::string& architecture) {
-    const std::vector<std::string> options = CudaCompileOptions(architecture);
+  absl::Status Compile(const std::string& architecture, const SourceOptions& of_source) {
+    std::vector<std::string> options = CudaCompileOptions(architecture);
+    for (const std::string& option : of_source.options) {
+      // A standard replaces ours: NVRTC takes the option once.
+      const bool is_standard = option.starts_with("-std=") || option.starts_with("--std=");
+      if (is_standard) std::erase_if(options, [](const std::string& own) { return own.starts_with("--std="); });
+      options.push_back(option);
+    }
+    if (!of_source.kernel.empty()) {
+      RETURN_IF_ERROR(
+          Check(api_, api_.add_name_expression(program_, of_source.kernel.c_str()), "nvrtcAddNameExpression"));
+    }
     std::vector<const char*> texts;
     for (const std::string& option : options) texts.push_back(option.c_str());
     const nvrtcResult result = api_.compile_program(program_, static_cast<int>(texts.size()), texts.data());
@@ -95,6 +109,14 @@ class Program {
       return absl::InvalidArgumentError(absl::StrCat("NVRTC refused the source for ", architecture, ":\n", Log()));
     }
     return Check(api_, result, "nvrtcCompileProgram");
+  }
+
+  // Returns the name in the binary of a kernel that Compile() got; empty if it got none.
+  absl::StatusOr<std::string> LoweredName(const std::string& kernel) const {
+    if (kernel.empty()) return "";
+    const char* name = nullptr;
+    RETURN_IF_ERROR(Check(api_, api_.get_lowered_name(program_, kernel.c_str(), &name), "nvrtcGetLoweredName"));
+    return std::string(name);
   }
 
   std::string Log() const {
@@ -143,9 +165,11 @@ absl::StatusOr<std::string> NvrtcVersion() {
 absl::StatusOr<CompiledCode> CompileCuda(const std::string& source, const std::string& architecture) {
   ASSIGN_OR_RETURN(const NvrtcApi* const api, GetNvrtcApi());
   ASSIGN_OR_RETURN(Program program, Program::Create(*api, source));
-  RETURN_IF_ERROR(program.Compile(architecture));
+  const SourceOptions options = ReadSourceOptions(source);
+  RETURN_IF_ERROR(program.Compile(architecture, options));
   ASSIGN_OR_RETURN(std::string cubin, program.Cubin());
-  return CompiledCode{.binary = std::move(cubin), .log = program.Log()};
+  ASSIGN_OR_RETURN(std::string function, program.LoweredName(options.kernel));
+  return CompiledCode{.binary = std::move(cubin), .log = program.Log(), .function = std::move(function)};
 }
 
 }  // namespace telemetry::worker::device

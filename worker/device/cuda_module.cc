@@ -27,6 +27,7 @@ std::pair<const void*, size_t> ArgumentValue(const CudaContext& context, const L
   }
   if (const auto* value = std::get_if<int32_t>(&argument)) return {value, sizeof(int32_t)};
   if (const auto* value = std::get_if<int64_t>(&argument)) return {value, sizeof(int64_t)};
+  if (const auto* value = std::get_if<ScalarBytes>(&argument)) return {value->bytes.data(), value->size};
   return {std::get_if<float>(&argument), sizeof(float)};
 }
 
@@ -49,17 +50,18 @@ class CudaFunction final : public Function {
     if (shape.grid == 0) return absl::OkStatus();
     RETURN_IF_ERROR(context().MakeCurrent());
     RETURN_IF_ERROR(AllowShared(shape.shared_bytes));
-    return context().Check(context().api().launch_kernel(function_, static_cast<unsigned>(shape.grid), 1, 1,
-                                                         static_cast<unsigned>(shape.threads), 1, 1,
-                                                         static_cast<unsigned>(shape.shared_bytes), context().stream(),
-                                                         values.data(), nullptr),
+    return context().Check(context().api().launch_kernel(
+                               function_, static_cast<unsigned>(shape.grid), static_cast<unsigned>(shape.grid_y),
+                               static_cast<unsigned>(shape.grid_z), static_cast<unsigned>(shape.threads),
+                               static_cast<unsigned>(shape.threads_y), static_cast<unsigned>(shape.threads_z),
+                               static_cast<unsigned>(shape.shared_bytes), context().stream(), values.data(), nullptr),
                            "cuLaunchKernel");
   }
 
   int BlocksPerUnit(const LaunchShape& shape) const override {
     int blocks = 0;
     const bool known =
-        context().MakeCurrent().ok() && context().api().blocks_per_multiprocessor(&blocks, function_, shape.threads,
+        context().MakeCurrent().ok() && context().api().blocks_per_multiprocessor(&blocks, function_, static_cast<int>(shape.block_threads()),
                                                                                   shape.shared_bytes) == CUDA_SUCCESS;
     return known ? blocks : 0;
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -55,15 +56,29 @@ class Buffer {
 // The required alignment of a view's offset. Multiples of it satisfy the base address alignment of every device.
 inline constexpr size_t kViewAlignment = 4096;
 
+// A number of any type as the bytes of its parameter, little endian.
+struct ScalarBytes {
+  std::array<std::byte, 16> bytes = {};
+  size_t size = 0;  // 1 to 16
+  friend bool operator==(const ScalarBytes&, const ScalarBytes&) = default;
+};
+
 // One argument of a launch, in the order of the kernel's parameters.
-using LaunchArgument = std::variant<const Buffer*, int32_t, int64_t, float>;
+using LaunchArgument = std::variant<const Buffer*, int32_t, int64_t, float, ScalarBytes>;
 
 // The shape of a launch.
 struct LaunchShape {
-  int64_t grid = 1;  // blocks, in one dimension; 0 launches nothing
-  int threads = 1;   // threads per block
+  int64_t grid = 1;  // blocks in x; 0 launches nothing
+  int threads = 1;   // threads per block in x
   // Dynamic shared (local) memory. OpenCL: if not 0, the kernel's last parameter is a __local pointer to it.
   size_t shared_bytes = 0;
+  // Blocks, and threads per block, in y and z.
+  int64_t grid_y = 1;
+  int64_t grid_z = 1;
+  int threads_y = 1;
+  int threads_z = 1;
+
+  int64_t block_threads() const { return int64_t{threads} * threads_y * threads_z; }
 };
 
 // Properties of a compiled kernel that the device's compiler reports.
@@ -107,6 +122,8 @@ class Module {
 struct CompiledCode {
   std::string binary;
   std::string log;  // the compiler's output, also after success
+  // CUDA: the name, in the binary, of the kernel that the source's SourceOptions name. Empty: the name is the source's.
+  std::string function;
 };
 
 // Operands of out[i] = x[i] y[i] for `batch` pairs of matrices. All matrices are dense and row major, and each pair

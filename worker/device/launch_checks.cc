@@ -7,6 +7,12 @@
 #include "proto/record/strings.h"
 
 namespace telemetry::worker::device {
+namespace {
+
+// Beyond every device's limit; products of three such numbers do not overflow.
+constexpr int kMostThreads = 1 << 20;
+
+}  // namespace
 
 absl::Status CheckRange(std::string_view what, size_t offset, size_t bytes, size_t size_bytes) {
   if (offset <= size_bytes && bytes <= size_bytes - offset) return absl::OkStatus();
@@ -51,12 +57,18 @@ absl::Status CheckShape(const std::string& kernel, const LaunchShape& shape, con
     return absl::InvalidArgumentError(absl::StrCat("launch of ", kernel, ": a grid of ", shape.grid,
                                                    " blocks; the device accepts 0 to ", limits.grid));
   }
-  if (shape.threads < 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("launch of ", kernel, ": ", shape.threads, " threads per block; the minimum is 1"));
+  for (const int64_t blocks : {shape.grid_y, shape.grid_z}) {
+    if (blocks >= 1 && blocks <= limits.grid_yz) continue;
+    return absl::InvalidArgumentError(absl::StrCat("launch of ", kernel, ": ", blocks,
+                                                   " blocks in y or z; the device accepts 1 to ", limits.grid_yz));
   }
-  if (shape.threads > limits.threads) {
-    return absl::ResourceExhaustedError(absl::StrCat("launch of ", kernel, ": ", shape.threads,
+  for (const int threads : {shape.threads, shape.threads_y, shape.threads_z}) {
+    if (threads >= 1 && threads <= kMostThreads) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("launch of ", kernel, ": ", threads, " threads per block; the minimum is 1"));
+  }
+  if (shape.block_threads() > limits.threads) {
+    return absl::ResourceExhaustedError(absl::StrCat("launch of ", kernel, ": ", shape.block_threads(),
                                                      " threads per block, but this compiled kernel supports ",
                                                      limits.threads, " at most: choose fewer warps or smaller blocks"));
   }

@@ -30,7 +30,8 @@ size_t ProductBytes(const MatrixProduct& product, int64_t rows, int64_t columns)
 // The limits of a kernel's launches.
 struct LaunchLimits {
   int64_t grid = 0;
-  int threads = 0;
+  int64_t grid_yz = 65535;  // in y, and in z
+  int threads = 0;          // in all dimensions together
   size_t shared_bytes = 0;  // dynamic: the remainder after the kernel's static memory
 };
 

@@ -1,5 +1,7 @@
 #include "worker/device/opencl_module.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -47,11 +49,15 @@ class OpenClFunction final : public Function {
     RETURN_IF_ERROR(CheckShape(name_, shape, limits_));
     RETURN_IF_ERROR(SetArguments(shape, arguments));
     if (shape.grid == 0) return absl::OkStatus();
-    const auto threads = static_cast<size_t>(shape.threads);
-    const size_t all = static_cast<size_t>(shape.grid) * threads;
-    return OpenClStatus(
-        api().enqueue_kernel(context().queue(), kernel_.get(), 1, nullptr, &all, &threads, 0, nullptr, nullptr),
-        "clEnqueueNDRangeKernel");
+    const std::array<size_t, 3> threads = {static_cast<size_t>(shape.threads), static_cast<size_t>(shape.threads_y),
+                                           static_cast<size_t>(shape.threads_z)};
+    const std::array<size_t, 3> all = {static_cast<size_t>(shape.grid) * threads[0],
+                                       static_cast<size_t>(shape.grid_y) * threads[1],
+                                       static_cast<size_t>(shape.grid_z) * threads[2]};
+    const cl_uint dimensions = all[2] > 1 ? 3 : all[1] > 1 ? 2 : 1;
+    return OpenClStatus(api().enqueue_kernel(context().queue(), kernel_.get(), dimensions, nullptr, all.data(),
+                                             threads.data(), 0, nullptr, nullptr),
+                        "clEnqueueNDRangeKernel");
   }
 
   int BlocksPerUnit(const LaunchShape&) const override { return 0; }
@@ -79,6 +85,7 @@ class OpenClFunction final : public Function {
     const size_t all_shared = context().properties().shared_bytes_per_block;
     attributes_ = {.static_shared_bytes = local_bytes, .max_threads_per_block = static_cast<int>(threads)};
     limits_ = {.grid = kMostBlocks,
+               .grid_yz = kMostBlocks,
                .threads = attributes_.max_threads_per_block,
                .shared_bytes = all_shared - std::min<size_t>(all_shared, local_bytes)};
     return absl::OkStatus();
@@ -100,6 +107,7 @@ class OpenClFunction final : public Function {
     if (buffer == nullptr) {
       if (const auto* value = std::get_if<int32_t>(&argument)) return Set(index, sizeof(*value), value);
       if (const auto* value = std::get_if<int64_t>(&argument)) return Set(index, sizeof(*value), value);
+      if (const auto* value = std::get_if<ScalarBytes>(&argument)) return Set(index, value->size, value->bytes.data());
       return Set(index, sizeof(float), std::get_if<float>(&argument));
     }
     const OpenClBuffer* own = OwnBuffer(context(), *buffer);

@@ -64,7 +64,14 @@ absl::StatusOr<OpenClProgram> BuildOpenClSource(const OpenClContext& context, co
   cl_int result = CL_SUCCESS;
   OpenClProgramHandle program(&context.api(), context.api().create_program(context.get(), 1, &text, &size, &result));
   if (result != CL_SUCCESS) return OpenClStatus(result, "clCreateProgramWithSource");
-  return Build(context, std::move(program), kOpenClCompileOptions);
+  std::string options;
+  bool has_version = false;
+  for (const std::string& option : ReadSourceOptions(source).options) {
+    has_version = has_version || option.starts_with("-cl-std=");
+    options += record::Cat(" ", option);
+  }
+  if (!has_version) options = record::Cat(kOpenClCompileOptions, options);
+  return Build(context, std::move(program), options.c_str());
 }
 
 absl::StatusOr<std::string> ReadBinary(const OpenClContext& context, const OpenClProgram& program) {

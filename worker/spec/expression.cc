@@ -14,6 +14,7 @@
 #include "worker/spec/expression_lexer.h"
 #include "worker/spec/expression_parser.h"
 #include "worker/spec/expression_tree.h"
+#include "worker/spec/whole_numbers.h"
 
 namespace telemetry::worker::spec {
 namespace {
@@ -280,6 +281,8 @@ absl::StatusOr<Expression> Expression::Compile(std::string_view text, absl::Span
 }
 
 absl::StatusOr<Value> Expression::Evaluate(absl::Span<const Value> values, Evaluation* evaluation) const {
+  Value whole;
+  if (tree_->is_whole && EvaluateWhole(*tree_, values, evaluation, &whole)) return whole;
   return Evaluator(*tree_, values, evaluation).Evaluate(tree_->root);
 }
 

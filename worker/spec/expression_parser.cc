@@ -11,6 +11,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/spec/expression_lexer.h"
+#include "worker/spec/whole_numbers.h"
 
 namespace telemetry::worker::spec {
 namespace {
@@ -92,6 +93,7 @@ class Parser {
     if (Peek().kind != Token::Kind::kEnd) return Unexpected("an operator or the end");
     std::sort(tree_->variables.begin(), tree_->variables.end());
     tree_->variables.erase(std::unique(tree_->variables.begin(), tree_->variables.end()), tree_->variables.end());
+    tree_->is_whole = HasOnlyWholeOperations(*tree_);
     return std::shared_ptr<const Expression::Tree>(std::move(tree_));
   }
 

@@ -43,11 +43,15 @@ absl::StatusOr<v1::IrGraph> MakeIrGraph(const BoundKernel& kernel, const v1::Run
 
 }  // namespace
 
+recording::AttemptInfo DescribeAttempt(const device::DeviceProperties& device, v1::Run run) {
+  return {.attempt_id = recording::NewAttemptId(),
+          .run = std::move(run),
+          .environment = recording::Environment(DeviceJson(device)),
+          .started = absl::FromUnixMicros(absl::ToUnixMicros(absl::Now()))};
+}
+
 recording::AttemptInfo DescribeAttempt(const BoundKernel& kernel, v1::Run run) {
-  recording::AttemptInfo info = {.attempt_id = recording::NewAttemptId(),
-                                 .run = std::move(run),
-                                 .environment = recording::Environment(DeviceJson(kernel.device()->properties())),
-                                 .started = absl::FromUnixMicros(absl::ToUnixMicros(absl::Now()))};
+  recording::AttemptInfo info = DescribeAttempt(kernel.device()->properties(), std::move(run));
   absl::StatusOr<v1::IrGraph> graph = MakeIrGraph(kernel, info.run);
   if (graph.ok()) {
     info.ir_graph = *std::move(graph);

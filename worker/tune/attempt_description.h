@@ -12,4 +12,7 @@ namespace telemetry::worker::tune {
 // the kernel's device. Logs a warning and omits the IR graph if it cannot be extracted, so that the attempt still runs.
 recording::AttemptInfo DescribeAttempt(const runtime::BoundKernel& kernel, v1::Run run);
 
+// Returns a new attempt at `run` without an IR graph.
+recording::AttemptInfo DescribeAttempt(const device::DeviceProperties& device, v1::Run run);
+
 }  // namespace telemetry::worker::tune

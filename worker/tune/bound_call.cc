@@ -10,6 +10,7 @@
 #include "proto/record/numbers.h"
 #include "proto/record/strings.h"
 #include "worker/runtime/leaves.h"
+#include "worker/tune/bound_tunable.h"
 #include "worker/tune/recording/run_description.h"
 
 namespace telemetry::worker::tune {
@@ -87,8 +88,7 @@ absl::StatusOr<v1::Run> MakeCallRun(const BoundKernel& kernel, const Arguments& 
 }
 
 TuneSubject MakeCallSubject(BoundKernel& kernel, const Arguments& arguments, measure::ToleranceFunction tolerance) {
-  return {.kernel = std::shared_ptr<BoundKernel>(std::shared_ptr<void>(), &kernel),
-          .arguments = arguments,
+  return {.kernel = std::make_shared<BoundTunable>(std::shared_ptr<BoundKernel>(std::shared_ptr<void>(), &kernel), arguments),
           .measure_problem = [&kernel, arguments, tolerance = std::move(tolerance)] {
             return MakeCallProblem(kernel, arguments, tolerance);
           }};

@@ -9,6 +9,7 @@
 #include "worker/kernels/kernel_spec.h"
 #include "worker/kernels/problem.h"
 #include "worker/tune/attempt_description.h"
+#include "worker/tune/bound_tunable.h"
 #include "worker/tune/measure/kernel_problem.h"
 #include "worker/tune/recording/run_description.h"
 #include "worker/wrapper/launch_plan.h"
@@ -90,11 +91,10 @@ absl::StatusOr<LibrarySubject> MakeLibrarySubject(const LibraryKernel& kernel, c
 
   ASSIGN_OR_RETURN(wrapper::Plan plan, wrapper::PlanOfLaunch(kernel, problem));
 
-  LibrarySubject subject = {.kernel = std::move(made)};
+  LibrarySubject subject = {.kernel = std::move(made), .bound = *bound, .arguments = arguments};
   subject.info = DescribeAttempt(**bound, MakeLibraryRun(kernel, problem, settings, device->properties()));
   subject.info.wrapper_graph = wrapper::WrapperGraph(plan, device->id());
-  subject.subject = {.kernel = *bound,
-                     .arguments = std::move(arguments),
+  subject.subject = {.kernel = std::make_shared<BoundTunable>(*bound, std::move(arguments)),
                      .measure_problem = [&kernel, problem, bound = *bound, input_seed] {
                        return MakeLibraryProblem(kernel, problem, *bound, input_seed);
                      }};

@@ -16,7 +16,9 @@ namespace telemetry::worker::tune {
 
 // A library kernel to tune on one device, and the attempt's description without the fields of the search.
 struct LibrarySubject {
-  std::unique_ptr<runtime::Kernel> kernel;  // the kernel that the subject's bound kernel belongs to
+  std::unique_ptr<runtime::Kernel> kernel;  // the kernel that `bound` belongs to
+  std::shared_ptr<runtime::BoundKernel> bound;
+  runtime::Arguments arguments;  // of the subject's launches
   TuneSubject subject;
   recording::AttemptInfo info;  // has a new attempt_id; the attempt starts now
 };

@@ -15,6 +15,7 @@
 #include "proto/record/strings.h"
 #include "worker/device/device.h"
 #include "worker/device/open_device.h"
+#include "worker/runtime/tensor.h"
 
 namespace telemetry::worker::tune {
 namespace {

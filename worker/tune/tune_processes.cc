@@ -5,7 +5,6 @@
 #include "absl/cleanup/cleanup.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/steady.h"
-#include "worker/tune/measure/kernel_problem.h"
 
 namespace telemetry::worker::tune {
 
@@ -42,8 +41,8 @@ absl::StatusOr<measure::Measurer*> TuneProcesses::ReadyMeasurer() {
 
 absl::StatusOr<measure::MeasureRequest> TuneProcesses::RequestFor(const CompiledCandidate& compiled) const {
   ASSIGN_OR_RETURN(measure::MeasureRequest request,
-                   measure::MakeRequest(*subject_.kernel, compiled.candidate->generated, subject_.arguments,
-                                        std::make_shared<const device::CompiledCode>(*compiled.result.code)));
+                   subject_.kernel->MakeRequest(compiled.candidate->config, compiled.candidate->generated,
+                                                std::make_shared<const device::CompiledCode>(*compiled.result.code)));
   request.label = compiled.candidate->config.ToString();
   request.effort = options_.effort;
   request.load_limit = options_.load_limit;

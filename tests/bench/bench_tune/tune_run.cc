@@ -68,7 +68,7 @@ absl::StatusOr<tune::TuneResult> RunTune(const TuneCase& tune_case,
   absl::StatusOr<std::unique_ptr<tune::Journal>> journal = tune::Journal::Open(folder + "/journal");
   if (!journal.ok()) return journal.status();
   tune::TunerOptions tuner = MakeTunerOptions(options, *device);
-  if (options.sabotage > 0) tuner.generate = SabotagedEvery(options.sabotage, subject->subject.kernel);
+  if (options.sabotage > 0) tuner.generate = SabotagedEvery(options.sabotage, subject->bound);
   return tune::Tune(std::move(subject->subject), std::move(tuner),
                     {.info = std::move(subject->info), .sinks = {.log = log->get()}, .journal = journal->get()});
 }

@@ -48,14 +48,19 @@ TunerOptions TuneFixture::Options(int configs) const {
 }
 
 absl::StatusOr<TuneResult> TuneFixture::Tune(LibrarySubject subject, TunerOptions options, bool journaled) {
+  return Tune(std::move(subject.subject), std::move(subject.info), std::move(options), journaled);
+}
+
+absl::StatusOr<TuneResult> TuneFixture::Tune(TuneSubject subject, recording::AttemptInfo info, TunerOptions options,
+                                             bool journaled) {
   std::unique_ptr<Journal> journal;
   if (journaled) {
     absl::StatusOr<std::unique_ptr<Journal>> opened = Journal::Open(journal_path());
     if (!opened.ok()) return opened.status();
     journal = *std::move(opened);
   }
-  return tune::Tune(std::move(subject.subject), std::move(options),
-                    {.info = std::move(subject.info), .sinks = {.producer = &producer_}, .journal = journal.get()});
+  return tune::Tune(std::move(subject), std::move(options),
+                    {.info = std::move(info), .sinks = {.producer = &producer_}, .journal = journal.get()});
 }
 
 std::vector<v1::Measurement> TuneFixture::Rows() const {

@@ -33,12 +33,17 @@ class TuneFixture {
   // Runs an attempt and appends its records to producer(). Uses the fixture's journal if `journaled`.
   absl::StatusOr<TuneResult> Tune(LibrarySubject subject, TunerOptions options, bool journaled = false);
 
+  absl::StatusOr<TuneResult> Tune(TuneSubject subject, recording::AttemptInfo info, TunerOptions options,
+                                  bool journaled = false);
+
   // Returns the recorded rows in order, without duplicates.
   std::vector<v1::Measurement> Rows() const;
   // Returns the number of results by status.
   std::map<std::string, int> Statuses() const;
   std::vector<v1::Attempt> Attempts() const;
   recording::MemoryProducer& producer() { return producer_; }
+  const std::shared_ptr<device::Device>& device() const { return device_; }
+  std::string folder() const { return folder_.string(); }
   std::string journal_path() const { return (folder_ / "journal").string(); }
 
  private:

@@ -128,7 +128,7 @@ TEST_F(TunedSearchTest, ALibraryKernelsCallIsTheRunOfTheCommand) {
     const kernels::LibraryKernel& library = **kernels::FindKernel(name);
     const kernels::Problem problem = kernels::DefaultProblem(library);
     const LibrarySubject subject = *MakeLibrarySubject(library, problem, {}, device_, /*input_seed=*/1);
-    const absl::StatusOr<v1::Run> run = MakeCallRun(*subject.subject.kernel, subject.subject.arguments);
+    const absl::StatusOr<v1::Run> run = MakeCallRun(*subject.bound, subject.arguments);
     ASSERT_TRUE(run.ok()) << run.status();
     EXPECT_EQ(run->SerializeAsString(), subject.info.run.SerializeAsString()) << name;
   }

@@ -130,7 +130,7 @@ TEST(TunerTest, AllStatusesOccur) {
       wrong,
       Begin("return;"),
   };
-  const std::shared_ptr<BoundKernel> kernel = subject.subject.kernel;
+  const std::shared_ptr<BoundKernel> kernel = subject.bound;
   const Candidates::Generate spoiled = Spoiled(kernel, spoils);
   int generated = 0;
   options.generate = [&](const Config& config) -> absl::StatusOr<codegen::GeneratedKernel> {
@@ -163,7 +163,7 @@ TEST(TunerTest, WhereValuesAreLookedAtAWrongResultNamesTheFirstNaN) {
   TuneFixture fixture;
   LibrarySubject subject = fixture.Subject();
   TunerOptions options = fixture.Options(4);
-  options.generate = Spoiled(subject.subject.kernel, {nullptr, Begin("return;")});
+  options.generate = Spoiled(subject.bound, {nullptr, Begin("return;")});
   std::string printed;
   options.processes.measure.debug = {.level = debug::DebugLevel::kPrint, .kernels = {"Softmax"}};
   options.processes.measure.on_debug = [&](std::string_view text) { printed += std::string(text) + "\n"; };
@@ -246,7 +246,7 @@ TEST(TunerTest, AnAttemptThatIsEndedAgainIsEndedAlike) {
 TEST(TunerTest, TheFinalOfAResumedAttemptIsItsLastGeneration) {
   TuneFixture fixture;
   LibrarySubject subject = fixture.Subject();
-  const Config config = subject.subject.kernel->config_space().Default();
+  const Config config = subject.bound->config_space().Default();
   AttemptRow first = {.config = config, .status = status::kOk, .perf_ms = 1};
   first.detail.emplace().set_stage(v1::MeasurementDetail::STAGE_SEARCH);
   const AttemptRow second = {.generation = 1, .config = config, .status = status::kError};
@@ -269,7 +269,7 @@ TEST(TunerTest, TheFinalOfAResumedAttemptIsItsLastGeneration) {
 TEST(TunerTest, AFinalistThatDoesNotCompileIsLeftOutOfTheFinal) {
   TuneFixture fixture;
   LibrarySubject subject = fixture.Subject();
-  const std::shared_ptr<BoundKernel> kernel = subject.subject.kernel;
+  const std::shared_ptr<BoundKernel> kernel = subject.bound;
   const Config good = kernel->config_space().Default();
   const Config bad = *kernel->config_space().Normalize(*Config::Parse("Config(num_warps=8)"));
   const auto measured = [](const Config& config, double perf_ms) {

@@ -50,6 +50,7 @@ void Answer(const CompileRequest& request, Compilers* compilers, CompileReply* r
   if (code.ok()) {
     reply->set_binary(std::move(code->binary));
     reply->set_log(std::move(code->log));
+    reply->set_function(std::move(code->function));
   } else {
     reply->set_message(std::string(code.status().message()));
   }

@@ -42,7 +42,9 @@ CompileResult ToCompileResult(CompileReply reply) {
   CompileResult result = {.seconds = reply.seconds()};
   if (reply.code() == 0) {
     result.code =
-        device::CompiledCode{.binary = std::move(*reply.mutable_binary()), .log = std::move(*reply.mutable_log())};
+        device::CompiledCode{.binary = std::move(*reply.mutable_binary()),
+                                       .log = std::move(*reply.mutable_log()),
+                                       .function = std::move(*reply.mutable_function())};
   } else {
     result.code = absl::Status(static_cast<absl::StatusCode>(reply.code()), reply.message());
   }

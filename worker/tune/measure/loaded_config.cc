@@ -1,5 +1,6 @@
 #include "worker/tune/measure/loaded_config.h"
 
+#include <cstring>
 #include <string>
 
 #include "proto/base/status_macros.h"
@@ -11,7 +12,23 @@ namespace {
 using device::LaunchArgument;
 
 device::LaunchShape ToLaunchShape(const wire::Config& config) {
-  return {.grid = config.grid(), .threads = config.threads(), .shared_bytes = config.shared_bytes()};
+  return {.grid = config.grid(),
+          .threads = config.threads(),
+          .shared_bytes = config.shared_bytes(),
+          .grid_y = config.grid_y(),
+          .grid_z = config.grid_z(),
+          .threads_y = config.threads_y(),
+          .threads_z = config.threads_z()};
+}
+
+absl::StatusOr<LaunchArgument> ToScalarBytes(const std::string& raw) {
+  device::ScalarBytes scalar;
+  if (raw.empty() || raw.size() > scalar.bytes.size()) {
+    return absl::InvalidArgumentError(record::Cat("an argument is a number of ", raw.size(), " bytes"));
+  }
+  std::memcpy(scalar.bytes.data(), raw.data(), raw.size());
+  scalar.size = raw.size();
+  return LaunchArgument(scalar);
 }
 
 absl::StatusOr<LaunchArgument> ToLaunchArgument(const wire::Argument& argument, const ProblemMemory& memory) {
@@ -22,6 +39,8 @@ absl::StatusOr<LaunchArgument> ToLaunchArgument(const wire::Argument& argument, 
       return LaunchArgument(int64_t{argument.i64()});
     case wire::Argument::kF32:
       return LaunchArgument(argument.f32());
+    case wire::Argument::kRaw:
+      return ToScalarBytes(argument.raw());
     default:
       break;
   }
@@ -57,7 +76,8 @@ wire::Attributes LoadedConfig::attributes() const {
   attributes.set_binary_bytes(binary_bytes_);
   attributes.set_blocks_per_unit(function_->BlocksPerUnit(shape_));
   if (threads_per_unit_ > 0) {
-    attributes.set_occupancy(static_cast<double>(attributes.blocks_per_unit()) * shape_.threads / threads_per_unit_);
+    attributes.set_occupancy(static_cast<double>(attributes.blocks_per_unit()) * static_cast<double>(shape_.block_threads()) /
+                             threads_per_unit_);
   }
   return attributes;
 }

@@ -78,11 +78,17 @@ class MeasureChild {
   }
 
   bool Measure(const wire::Request& request, wire::Reply* reply) {
+    if (request.has_read()) {
+      reply->set_contents(session_ == nullptr ? "" : session_->Read(request.read()));
+      return true;
+    }
     wire::Outcomes* outcomes = reply->mutable_outcomes();
     if (session_ == nullptr) {
       outcomes->set_ends(true);
     } else {
-      *outcomes = request.has_final() ? session_->MeasureFinal(request.final()) : session_->Measure(request.config());
+      *outcomes = request.has_final()      ? session_->MeasureFinal(request.final())
+                  : request.has_evaluate() ? session_->Evaluate(request.evaluate())
+                                           : session_->Measure(request.config());
     }
     return !outcomes->ends();
   }

@@ -18,7 +18,7 @@ struct BufferIndex {
   int index = 0;
   friend bool operator==(const BufferIndex&, const BufferIndex&) = default;
 };
-using RequestArgument = std::variant<BufferIndex, int32_t, int64_t, float>;
+using RequestArgument = std::variant<BufferIndex, int32_t, int64_t, float, device::ScalarBytes>;
 
 // The name of a launch's argument for people. Buffers get their names from the problem.
 struct ArgumentLabel {

@@ -135,6 +135,21 @@ wire::Outcomes MeasureSession::Measure(const wire::Config& config) {
   return outcomes;
 }
 
+wire::Outcomes MeasureSession::Evaluate(const wire::Config& config) {
+  wire::Outcomes outcomes;
+  LoadChecked(config, /*data_set=*/0, outcomes.add_outcomes());
+  outcomes.set_ends(DeviceIsLost());
+  return outcomes;
+}
+
+std::string MeasureSession::Read(const wire::Read& request) {
+  constexpr uint64_t kMostBytes = uint64_t{64} << 20;
+  if (request.buffer() < 0 || request.buffer() >= memory_->buffer_count() || request.size() > kMostBytes) return "";
+  std::string contents(request.size(), '\0');
+  const absl::Span<std::byte> to(reinterpret_cast<std::byte*>(contents.data()), contents.size());
+  return device_->Download(memory_->buffer(request.buffer()), request.offset(), to).ok() ? contents : "";
+}
+
 absl::Status MeasureSession::TakeRounds(const std::vector<std::unique_ptr<LoadedConfig>>& configs,
                                         const wire::Final& request, wire::Outcomes* outcomes) {
   std::vector<Sampler::Launch> round;

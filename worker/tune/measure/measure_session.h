@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -42,6 +43,11 @@ class MeasureSession {
 
   // Returns one outcome. A failure of the config is part of it.
   wire::Outcomes Measure(const wire::Config& config);
+
+  // Runs a config once on the first data set, without samples. Its results stay in the buffers until the next call.
+  wire::Outcomes Evaluate(const wire::Config& config);
+  // Returns a part of a buffer's contents, or a shorter text after an error.
+  std::string Read(const wire::Read& request);
 
   // Takes samples of all configs in turns, on the last data set, and returns one outcome per config. Returns no
   // outcomes if the device failed meanwhile, because the config that caused it is not known.

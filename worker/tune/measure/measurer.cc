@@ -1,6 +1,7 @@
 #include "worker/tune/measure/measurer.h"
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 
 #include "proto/base/status_macros.h"
@@ -11,6 +12,9 @@ namespace telemetry::worker::tune::measure {
 namespace {
 
 using record::Cat;
+
+// The size of one answer to Read, well below the limit of a message.
+constexpr size_t kReadBytes = 1 << 20;
 
 PhaseLimits ToPhaseLimits(const MeasureRequest& request) {
   return {.load = request.load_limit, .run = request.run_limit};
@@ -104,6 +108,42 @@ absl::StatusOr<wire::Outcome> Measurer::MeasureOn(const MeasureRequest& request,
 
 absl::StatusOr<wire::Outcome> Measurer::Measure(const MeasureRequest& request) {
   return MeasureOn(request, /*last_data_set=*/false);
+}
+
+absl::StatusOr<std::vector<std::byte>> Measurer::ReadBuffer(MeasuringProcess& process, int index,
+                                                            const PhaseLimits& limits) {
+  const wire::Buffer& buffer = image_.setup.buffers(index);
+  std::vector<std::byte> bytes(buffer.elements() * SizeOf(static_cast<device::DType>(buffer.dtype())));
+  for (size_t offset = 0; offset < bytes.size(); offset += kReadBytes) {
+    wire::Request message;
+    message.mutable_read()->set_buffer(index);
+    message.mutable_read()->set_offset(offset);
+    message.mutable_read()->set_size(std::min(kReadBytes, bytes.size() - offset));
+    ASSIGN_OR_RETURN(const std::string part, process.Read(message, limits));
+    std::memcpy(bytes.data() + offset, part.data(), part.size());
+  }
+  return bytes;
+}
+
+absl::StatusOr<std::vector<std::vector<std::byte>>> Measurer::Evaluate(const MeasureRequest& request) {
+  RETURN_IF_ERROR(CheckRequest(request));
+  const absl::StatusOr<MeasuringProcess*> process = Ready();
+  if (!process.ok()) return absl::UnavailableError(process.status().message());
+  wire::Request message;
+  *message.mutable_evaluate() = ToWire(request);
+  const Answer answer = (*process)->Ask(message, ToPhaseLimits(request));
+  const bool has_outcome = answer.outcomes.has_value() && answer.outcomes->outcomes_size() == 1;
+  const wire::Failure failure = has_outcome ? answer.outcomes->outcomes(0).failure() : answer.ended;
+  if (!has_outcome || answer.outcomes->outcomes(0).has_failure()) {
+    Retire();
+    return absl::InternalError(Cat(failure.phase(), ": ", failure.error_class(), ": ", failure.message()));
+  }
+  std::vector<std::vector<std::byte>> contents(static_cast<size_t>(image_.setup.buffers_size()));
+  for (int i = 0; i < image_.setup.buffers_size(); ++i) {
+    if (!image_.setup.buffers(i).written()) continue;
+    ASSIGN_OR_RETURN(contents[static_cast<size_t>(i)], ReadBuffer(**process, i, ToPhaseLimits(request)));
+  }
+  return contents;
 }
 
 absl::StatusOr<std::optional<std::vector<wire::Outcome>>> Measurer::TakeTurns(absl::Span<const MeasureRequest> requests,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -34,6 +35,11 @@ class Measurer {
   // the problem. UNAVAILABLE: no process could be started in place of one that ended; a later call tries again.
   absl::StatusOr<wire::Outcome> Measure(const MeasureRequest& request);
 
+  // Runs a config once on the first data set and returns the contents of the buffers that kernels write; the others are
+  // empty. The results are not compared. INTERNAL: the config failed; the message has the phase and the reason. Other
+  // errors are those of Measure().
+  absl::StatusOr<std::vector<std::vector<std::byte>>> Evaluate(const MeasureRequest& request);
+
   // Checks the configs on the problem's last data set, then takes samples in turns, A B C A B C..., so that drift
   // (clocks, temperature, other programs) affects all configs equally. Each config gets one sample per round, and more
   // rounds are taken if throttling requires it. Returns the errors of Measure().
@@ -48,6 +54,7 @@ class Measurer {
   absl::Status Activate();
   absl::Status StandBy();
   void Retire();
+  absl::StatusOr<std::vector<std::byte>> ReadBuffer(MeasuringProcess& process, int index, const PhaseLimits& limits);
   absl::StatusOr<wire::Outcome> MeasureOn(const MeasureRequest& request, bool last_data_set);
   // Returns nullopt if the process ended during the measurement; the config that caused it is not known.
   absl::StatusOr<std::optional<std::vector<wire::Outcome>>> TakeTurns(absl::Span<const MeasureRequest> requests,

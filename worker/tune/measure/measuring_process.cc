@@ -91,4 +91,12 @@ Answer MeasuringProcess::Ask(const wire::Request& request, const PhaseLimits& li
   return Ended(phase, status, limit);
 }
 
+absl::StatusOr<std::string> MeasuringProcess::Read(const wire::Request& request, const PhaseLimits& limits) {
+  RETURN_IF_ERROR(child_->Send(request, kSendLimit));
+  wire::Reply reply;
+  RETURN_IF_ERROR(child_->Receive(&reply, limits.load));
+  if (reply.contents().size() == request.read().size()) return std::move(*reply.mutable_contents());
+  return absl::InternalError(Cat("the contents of buffer ", request.read().buffer(), " cannot be read"));
+}
+
 }  // namespace telemetry::worker::tune::measure

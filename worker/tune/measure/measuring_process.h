@@ -59,6 +59,9 @@ class MeasuringProcess {
   Answer Ask(const wire::Request& request, const PhaseLimits& limits,
              const std::function<void(int rounds)>& on_rounds = nullptr);
 
+  // Sends a request to read a buffer after an evaluation. INTERNAL: the process ended, or cannot read it.
+  absl::StatusOr<std::string> Read(const wire::Request& request, const PhaseLimits& limits);
+
   // Kills the process without waiting for its end.
   void Interrupt() { child_->Interrupt(); }
   bool IsRunning() { return child_->IsRunning(); }

@@ -11,6 +11,9 @@ wire::Argument ToWire(const RequestArgument& argument) {
   if (const auto* value = std::get_if<int32_t>(&argument)) message.set_i32(*value);
   if (const auto* value = std::get_if<int64_t>(&argument)) message.set_i64(*value);
   if (const auto* value = std::get_if<float>(&argument)) message.set_f32(*value);
+  if (const auto* value = std::get_if<device::ScalarBytes>(&argument)) {
+    message.set_raw(std::string(reinterpret_cast<const char*>(value->bytes.data()), value->size));
+  }
   return message;
 }
 
@@ -59,6 +62,10 @@ wire::Config ToWire(const MeasureRequest& request) {
   config.set_label(request.label);
   config.set_grid(request.shape.grid);
   config.set_threads(request.shape.threads);
+  config.set_grid_y(request.shape.grid_y);
+  config.set_grid_z(request.shape.grid_z);
+  config.set_threads_y(request.shape.threads_y);
+  config.set_threads_z(request.shape.threads_z);
   config.set_shared_bytes(request.shape.shared_bytes);
   *config.mutable_effort() = ToWire(request.effort);
   return config;

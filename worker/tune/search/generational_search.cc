@@ -120,9 +120,9 @@ bool GenerationalSearch::OfferRandom() {
 }
 
 bool GenerationalSearch::OfferAnyLeft() {
-  if (space_.size() > kSmallSpace) return false;
-  while (!is_full() && next_left_ < space_.size()) {
-    if (Offer(space_.PointAt(next_left_++))) return true;
+  if (space_.valid_size() > kSmallSpace) return false;
+  while (!is_full() && next_left_ < space_.valid_size()) {
+    if (Offer(space_.ValidAt(next_left_++))) return true;
   }
   return false;
 }

@@ -6,6 +6,7 @@
 #include "absl/status/statusor.h"
 #include "worker/codegen/config_space.h"
 #include "worker/tune/search/dimension.h"
+#include "worker/tune/search/random.h"
 
 namespace telemetry::worker::tune::search {
 
@@ -30,6 +31,14 @@ class PointSpace {
   // Returns the INVALID_ARGUMENT of ConfigSpace::Normalize if the config is not valid in the space.
   absl::StatusOr<Point> ToPoint(const codegen::Config& config) const;
   bool IsValid(const Point& point) const;
+
+  // Returns a valid point, drawn uniformly from the valid points of a space with constraints between parameters, else
+  // uniformly in each dimension.
+  Point Draw(Random* random) const;
+  // The number of valid points if they are enumerated, else size(). ValidAt requires 0 <= index < valid_size(); without
+  // an enumeration, the point may violate constraints.
+  int64_t valid_size() const;
+  Point ValidAt(int64_t index) const;
 
   // Returns the points that differ by one step in one dimension. They may violate constraints.
   std::vector<Point> Neighbours(const Point& point) const;

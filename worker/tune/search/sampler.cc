@@ -24,7 +24,7 @@ Point Sampler::Redrawn(double rate) {
   return point;
 }
 
-Point Sampler::Uniform() { return Redrawn(1); }
+Point Sampler::Uniform() { return space_->Draw(random_); }
 
 Point Sampler::Plausible() {
   Point best;

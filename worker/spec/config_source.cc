@@ -1,0 +1,51 @@
+#include "worker/spec/config_source.h"
+
+#include <utility>
+
+#include "absl/status/status.h"
+#include "proto/base/status_macros.h"
+#include "proto/record/strings.h"
+#include "worker/device/compile_options.h"
+#include "worker/spec/source_text.h"
+
+namespace telemetry::worker::spec {
+namespace {
+
+using record::Cat;
+
+absl::StatusOr<std::string> MacroValue(const Value& value) {
+  if (value.kind() == Value::Kind::kBool) return std::string(value.integer() != 0 ? "1" : "0");
+  const std::string text = value.is_text() ? value.text() : value.ToString();
+  if (text.find_first_of("\r\n") == std::string::npos) return text;
+  return absl::InvalidArgumentError(Cat("the value ", value.ToString(), " has a line break and cannot be a macro"));
+}
+
+}  // namespace
+
+absl::StatusOr<ConfigSource> ConfigSource::Create(const Specification& spec, const std::string& kernel_file,
+                                                  const std::string& kernel_name) {
+  ConfigSource source;
+  ASSIGN_OR_RETURN(source.body_, ReadSource(kernel_file, spec.folder, spec.compiler_options));
+  ASSIGN_OR_RETURN(CompilerOptions options, SplitOptions(spec.compiler_options));
+  source.function_ = kernel_name;
+  device::SourceOptions of_source = {.options = std::move(options.others)};
+  if (spec.dialect == device::Dialect::kCuda) {
+    // For the includes that stay in the text.
+    for (const std::string& folder : options.include_folders) of_source.options.push_back(Cat("-I", folder));
+    of_source.kernel = kernel_name;
+  }
+  source.head_ = device::FormatSourceOptions(of_source);
+  for (const std::string& define : options.defines) source.head_ += Cat(define, "\n");
+  return source;
+}
+
+absl::StatusOr<std::string> ConfigSource::For(const Specification& spec, const std::vector<size_t>& config) const {
+  std::string text = head_;
+  for (size_t i = 0; i < spec.parameters.size(); ++i) {
+    ASSIGN_OR_RETURN(const std::string value, MacroValue(spec.parameters[i].values[config[i]]));
+    text += Cat("#define ", spec.parameters[i].name, " ", value, "\n");
+  }
+  return text + body_;
+}
+
+}  // namespace telemetry::worker::spec

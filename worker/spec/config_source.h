@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "worker/spec/specification.h"
+
+namespace telemetry::worker::spec {
+
+// The source of one config: the compiler options in the form of device::SourceOptions, a `#define` for each -D and for
+// each parameter, and the kernel's text. Booleans become 0 and 1; strings become their characters, without quotes.
+class ConfigSource {
+ public:
+  // Reads the kernel's files. `kernel_file` and `kernel_name` are those of the kernel or of its reference. Returns the
+  // errors of ReadSource and SplitOptions.
+  static absl::StatusOr<ConfigSource> Create(const Specification& spec, const std::string& kernel_file,
+                                             const std::string& kernel_name);
+
+  // Returns the source for an index of values for each parameter. INVALID_ARGUMENT: a string has a line break.
+  absl::StatusOr<std::string> For(const Specification& spec, const std::vector<size_t>& config) const;
+
+  // The text without the parameters: options, -D and the files.
+  std::string text() const { return head_ + body_; }
+  // The function to launch, unless the compiler reports another name.
+  const std::string& function() const { return function_; }
+
+ private:
+  std::string head_;
+  std::string body_;
+  std::string function_;
+};
+
+}  // namespace telemetry::worker::spec

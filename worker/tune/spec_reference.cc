@@ -1,0 +1,223 @@
+#include "worker/tune/spec_reference.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "proto/base/status_macros.h"
+#include "proto/record/strings.h"
+#include "worker/spec/argument_data.h"
+#include "worker/spec/spec_space.h"
+#include "worker/tune/compile/compile_pool.h"
+#include "worker/tune/measure/measurer.h"
+
+namespace telemetry::worker::tune {
+namespace {
+
+using device::DType;
+using record::Cat;
+using spec::Argument;
+using spec::ElementType;
+using spec::Specification;
+using spec::Verification;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// The element type with which the measuring process checks a vector, and the number of such elements in each of the
+// vector's. Types that it does not have are compared as 32-bit or 8-bit pieces, exactly.
+struct CheckedAs {
+  DType dtype;
+  int64_t pieces;
+  bool is_exact;
+};
+
+CheckedAs CheckedType(ElementType type) {
+  switch (type) {
+    case ElementType::kF32:
+      return {DType::kF32, 1, false};
+    case ElementType::kF16:
+      return {DType::kF16, 1, false};
+    case ElementType::kBF16:
+      return {DType::kBF16, 1, false};
+    case ElementType::kI32:
+      return {DType::kI32, 1, false};
+    case ElementType::kU32:
+      return {DType::kI32, 1, true};
+    case ElementType::kF64:
+    case ElementType::kI64:
+    case ElementType::kU64:
+      return {DType::kI32, 2, true};
+    case ElementType::kI16:
+    case ElementType::kU16:
+      return {DType::kBool, 2, true};
+    case ElementType::kI8:
+    case ElementType::kU8:
+    case ElementType::kBool:
+      break;
+  }
+  return {DType::kBool, 1, true};
+}
+
+// Returns the allowed error of a written vector.
+absl::StatusOr<ir::Tolerance> ToleranceOf(const Specification& spec, size_t index) {
+  const Verification& verification = spec.verification;
+  if (verification.kind == Verification::Kind::kNone) return ir::Tolerance{.absolute = kInfinity};
+  spec::Tolerances tolerances = verification.tolerances;
+  if (verification.kind == Verification::Kind::kFiles) {
+    const auto found = std::find_if(verification.expected.begin(), verification.expected.end(),
+                                    [&](const Verification::Expected& expected) { return expected.argument == index; });
+    if (found == verification.expected.end()) return ir::Tolerance{.absolute = kInfinity};
+    tolerances = found->tolerances.value_or(tolerances);
+  }
+  const ElementType type = spec.arguments[index].type.element;
+  if (!CheckedType(type).is_exact) return ir::Tolerance{.absolute = tolerances.absolute, .relative = tolerances.relative};
+  if (type != ElementType::kF64) return ir::Tolerance{};
+  return absl::UnimplementedError(Cat("KernelSpecification.Arguments[", index, "]: results of the type double are not "
+                                      "compared yet; use the verification method None"));
+}
+
+measure::ProblemBuffer BufferOf(const Argument& argument, const std::optional<ir::Tolerance>& tolerance) {
+  const CheckedAs checked = CheckedType(argument.type.element);
+  return {.name = argument.name,
+          .dtype = checked.dtype,
+          .sizes = {argument.values() * checked.pieces},
+          .strides = {1},
+          .expected = tolerance};
+}
+
+// Converts bytes of device memory to the values of a buffer's elements.
+std::vector<double> ValuesOf(const Argument& argument, const std::vector<std::byte>& bytes) {
+  const CheckedAs checked = CheckedType(argument.type.element);
+  ElementType type = argument.type.element;
+  if (checked.is_exact) type = checked.dtype == DType::kI32 ? ElementType::kI32 : ElementType::kU8;
+  std::vector<double> values(static_cast<size_t>(argument.values() * checked.pieces));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = spec::NumberAt(bytes, type, i);
+  return values;
+}
+
+// Returns the problem with expected results of 0, and tolerances that accept everything if `tolerant`.
+absl::StatusOr<measure::MeasureProblem> WithoutResults(const Specification& spec, bool tolerant) {
+  measure::MeasureProblem problem;
+  measure::DataSet set;
+  for (size_t i = 0; i < spec.arguments.size(); ++i) {
+    const Argument& argument = spec.arguments[i];
+    if (argument.memory != Argument::Memory::kVector) continue;
+    std::optional<ir::Tolerance> tolerance;
+    if (argument.is_written) {
+      ASSIGN_OR_RETURN(tolerance, ToleranceOf(spec, i));
+      if (tolerant) tolerance = ir::Tolerance{.absolute = kInfinity};
+    }
+    problem.buffers.push_back(BufferOf(argument, tolerance));
+    measure::BufferData data;
+    ASSIGN_OR_RETURN(data.initial, spec::InitialBytes(argument, spec.folder));
+    if (argument.is_written) data.expected.resize(static_cast<size_t>(problem.buffers.back().sizes[0]));
+    set.buffers.push_back(std::move(data));
+  }
+  problem.data_sets.push_back(std::move(set));
+  return problem;
+}
+
+// Sets the expected results of each vector with contents.
+void SetResults(const Specification& spec, const std::vector<std::vector<std::byte>>& contents,
+                measure::MeasureProblem* problem) {
+  size_t buffer = 0;
+  for (const Argument& argument : spec.arguments) {
+    if (argument.memory != Argument::Memory::kVector) continue;
+    if (argument.is_written && !contents[buffer].empty()) {
+      problem->data_sets[0].buffers[buffer].expected = ValuesOf(argument, contents[buffer]);
+    }
+    ++buffer;
+  }
+}
+
+absl::StatusOr<std::vector<std::vector<std::byte>>> ReadExpected(const Specification& spec) {
+  std::vector<std::vector<std::byte>> contents;
+  for (size_t i = 0; i < spec.arguments.size(); ++i) {
+    if (spec.arguments[i].memory != Argument::Memory::kVector) continue;
+    contents.emplace_back();
+    for (const Verification::Expected& expected : spec.verification.expected) {
+      if (expected.argument != i) continue;
+      ASSIGN_OR_RETURN(contents.back(), spec::BytesOf(spec.arguments[i], expected.fill, spec.folder));
+    }
+  }
+  return contents;
+}
+
+// The source and launch of the reference.
+struct Reference {
+  std::string source;
+  std::string function;
+  spec::LaunchSize size;
+};
+
+absl::StatusOr<Reference> MakeReference(const Specification& spec) {
+  const Verification& verification = spec.verification;
+  const bool is_kernel = verification.kind == Verification::Kind::kReferenceKernel;
+  ASSIGN_OR_RETURN(const spec::ConfigSource source,
+                   spec::ConfigSource::Create(spec, is_kernel ? verification.kernel_file : spec.kernel_file,
+                                              is_kernel ? verification.kernel_name : spec.kernel_name));
+  Reference reference = {.function = source.function()};
+  ASSIGN_OR_RETURN(reference.source, source.For(spec, verification.config));
+  ASSIGN_OR_RETURN(reference.size, spec::LaunchSizeOf(is_kernel ? verification.launch : spec.launch,
+                                                      spec.ValuesAt(verification.config)));
+  if (spec.dialect == device::Dialect::kOpenCl) reference.size.shared_bytes = 0;
+  return reference;
+}
+
+absl::StatusOr<std::shared_ptr<const device::CompiledCode>> CompileReference(const SpecKernel& kernel,
+                                                                             const std::string& source,
+                                                                             const std::string& program) {
+  compile::CompilePoolOptions options = {.processes = 1};
+  if (!program.empty()) options.program.path = program;
+  ASSIGN_OR_RETURN(const std::unique_ptr<compile::CompilePool> pool, compile::CompilePool::Create(options));
+  const device::DeviceProperties& device = kernel.device()->properties();
+  const bool is_cuda = device.dialect == device::Dialect::kCuda;
+  compile::CompileResult result;
+  pool->Submit(
+      {.source = source, .dialect = device.dialect, .target = is_cuda ? device.architecture : kernel.device()->id()},
+      [&result](const compile::CompileResult& compiled) { result = compiled; });
+  pool->Drain();
+  if (!result.code.ok()) return result.code.status();
+  return std::make_shared<const device::CompiledCode>(*std::move(result.code));
+}
+
+absl::StatusOr<std::vector<std::vector<std::byte>>> RunReference(const SpecKernel& kernel,
+                                                                 const measure::MeasurerOptions& options) {
+  const Specification& spec = kernel.specification();
+  ASSIGN_OR_RETURN(const Reference reference, MakeReference(spec));
+  ASSIGN_OR_RETURN(std::shared_ptr<const device::CompiledCode> code,
+                   CompileReference(kernel, reference.source, options.program));
+  ASSIGN_OR_RETURN(measure::MeasureRequest request,
+                   kernel.MakeRequest(reference.function, reference.size, std::move(code)));
+  request.run_limit = absl::Minutes(1);  // a reference may be slow
+  ASSIGN_OR_RETURN(const measure::MeasureProblem problem, WithoutResults(spec, /*tolerant=*/true));
+  ASSIGN_OR_RETURN(const std::unique_ptr<measure::Measurer> measurer, measure::Measurer::Start(problem, options));
+  return measurer->Evaluate(request);
+}
+
+}  // namespace
+
+absl::StatusOr<measure::MeasureProblem> MakeSpecProblem(const SpecKernel& kernel,
+                                                        const measure::MeasurerOptions& options) {
+  const Specification& spec = kernel.specification();
+  ASSIGN_OR_RETURN(measure::MeasureProblem problem, WithoutResults(spec, /*tolerant=*/false));
+  if (spec.verification.kind == Verification::Kind::kNone) return problem;
+  if (spec.verification.kind == Verification::Kind::kFiles) {
+    ASSIGN_OR_RETURN(const std::vector<std::vector<std::byte>> contents, ReadExpected(spec));
+    SetResults(spec, contents, &problem);
+    return problem;
+  }
+  const absl::StatusOr<std::vector<std::vector<std::byte>>> contents = RunReference(kernel, options);
+  if (!contents.ok()) {
+    return absl::FailedPreconditionError(
+        Cat("the reference of the verification failed: ", std::string(contents.status().message())));
+  }
+  SetResults(spec, *contents, &problem);
+  return problem;
+}
+
+}  // namespace telemetry::worker::tune

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "worker/tune/measure/measure_problem.h"
+#include "worker/tune/measure/measuring_process.h"
+#include "worker/tune/spec_kernel.h"
+
+namespace telemetry::worker::tune {
+
+// Returns the problem of a specification's kernel: its vectors with their initial values and expected results, which
+// come from a reference config or kernel (run once in a measuring process), from files, or from nowhere: then no result
+// is wrong, but kernels must still not write elsewhere. INVALID_ARGUMENT, NOT_FOUND: values of a file, see
+// spec::BytesOf. FAILED_PRECONDITION: the reference does not compile or run; the message has its error.
+absl::StatusOr<measure::MeasureProblem> MakeSpecProblem(const SpecKernel& kernel,
+                                                        const measure::MeasurerOptions& options);
+
+}  // namespace telemetry::worker::tune
