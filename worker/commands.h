@@ -12,6 +12,7 @@ std::unique_ptr<cli::Command> NewCache();
 std::unique_ptr<cli::Command> NewCompare();
 std::unique_ptr<cli::Command> NewDevices();
 std::unique_ptr<cli::Command> NewForward();
+std::unique_ptr<cli::Command> NewInit();
 std::unique_ptr<cli::Command> NewKernels();
 std::unique_ptr<cli::Command> NewRepro();
 std::unique_ptr<cli::Command> NewRun();
@@ -19,7 +20,7 @@ std::unique_ptr<cli::Command> NewShowCode();
 std::unique_ptr<cli::Command> NewTune();
 
 // All of them, in the order of --help.
-inline constexpr cli::NewCommand kCommands[] = {NewBest,    NewCache, NewCompare, NewDevices,  NewForward,
+inline constexpr cli::NewCommand kCommands[] = {NewBest,    NewCache, NewCompare, NewDevices,  NewForward, NewInit,
                                                 NewKernels, NewRepro, NewRun,     NewShowCode, NewTune};
 
 }  // namespace telemetry::worker

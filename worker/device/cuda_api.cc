@@ -40,6 +40,7 @@ absl::Status BindAll(const SharedLibrary& library, CudaApi* api) {
       .Bind("cuEventElapsedTime", &api->event_elapsed_time)
       .Bind("cuModuleLoadData", &api->module_load_data)
       .Bind("cuModuleUnload", &api->module_unload)
+      .Bind("cuModuleGetGlobal_v2", &api->module_get_global)
       .Bind("cuModuleGetFunction", &api->module_get_function)
       .Bind("cuFuncGetAttribute", &api->function_get_attribute)
       .Bind("cuFuncSetAttribute", &api->function_set_attribute)

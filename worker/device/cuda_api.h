@@ -44,6 +44,7 @@ struct CudaApi {
 
   CUresult (*module_load_data)(CUmodule* module, const void* image);
   CUresult (*module_unload)(CUmodule module);
+  CUresult (*module_get_global)(CUdeviceptr* address, size_t* bytes, CUmodule module, const char* name);
   CUresult (*module_get_function)(CUfunction* function, CUmodule module, const char* name);
   CUresult (*function_get_attribute)(int* value, CUfunction_attribute attribute, CUfunction function);
   CUresult (*function_set_attribute)(CUfunction function, CUfunction_attribute attribute, int value);

@@ -60,9 +60,9 @@ class CudaFunction final : public Function {
 
   int BlocksPerUnit(const LaunchShape& shape) const override {
     int blocks = 0;
-    const bool known =
-        context().MakeCurrent().ok() && context().api().blocks_per_multiprocessor(&blocks, function_, static_cast<int>(shape.block_threads()),
-                                                                                  shape.shared_bytes) == CUDA_SUCCESS;
+    const bool known = context().MakeCurrent().ok() && context().api().blocks_per_multiprocessor(
+                                                           &blocks, function_, static_cast<int>(shape.block_threads()),
+                                                           shape.shared_bytes) == CUDA_SUCCESS;
     return known ? blocks : 0;
   }
 
@@ -162,6 +162,23 @@ class CudaFunction final : public Function {
 class CudaModule final : public Module {
  public:
   explicit CudaModule(SharedModule module) : module_(std::move(module)) {}
+
+  absl::Status SetVariable(const std::string& name, absl::Span<const std::byte> bytes) override {
+    const CudaContext& context = *module_->context();
+    RETURN_IF_ERROR(context.MakeCurrent());
+    CUdeviceptr address = 0;
+    size_t size = 0;
+    const CUresult found = context.api().module_get_global(&address, &size, module_->get(), name.c_str());
+    if (found == CUDA_ERROR_NOT_FOUND) {
+      return absl::NotFoundError(absl::StrCat("the module has no variable \"", name, "\""));
+    }
+    RETURN_IF_ERROR(context.Check(found, "cuModuleGetGlobal"));
+    const size_t copied = std::min(size, bytes.size());
+    RETURN_IF_ERROR(context.Check(context.api().memcpy_to_device(address, bytes.data(), copied, context.stream()),
+                                  "cuMemcpyHtoDAsync"));
+    // The caller may release the bytes.
+    return context.Check(context.api().stream_synchronize(context.stream()), "cuStreamSynchronize");
+  }
 
   absl::StatusOr<std::unique_ptr<Function>> GetFunction(const std::string& name) override {
     return CudaFunction::Create(module_, name);

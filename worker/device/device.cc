@@ -4,6 +4,10 @@
 
 namespace telemetry::worker::device {
 
+absl::Status Module::SetVariable(const std::string& name, absl::Span<const std::byte> /*bytes*/) {
+  return absl::UnimplementedError(absl::StrCat("the module has no variables to set; asked for \"", name, "\""));
+}
+
 std::string DeviceId(const DeviceProperties& properties) {
   return absl::StrCat(properties.dialect == Dialect::kCuda ? "cuda:" : "opencl:", properties.ordinal);
 }

@@ -115,6 +115,9 @@ class Module {
   virtual ~Module() = default;
   // NOT_FOUND: the module has no such function; the message contains the name.
   virtual absl::StatusOr<std::unique_ptr<Function>> GetFunction(const std::string& name) = 0;
+  // Copies bytes to the beginning of a __constant__ or __device__ variable; bytes beyond its end are ignored.
+  // NOT_FOUND: the module has no such variable. UNIMPLEMENTED: the API has no such variables (OpenCL).
+  virtual absl::Status SetVariable(const std::string& name, absl::Span<const std::byte> bytes);
 };
 
 // Compiled code that any device of the same architecture can load: a cubin, or OpenCL's binary (or the source itself,

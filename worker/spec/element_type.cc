@@ -52,6 +52,11 @@ std::string_view ShortName(ElementType type) { return NamesOf(type).short_name; 
 
 std::string_view TorchName(ElementType type) { return NamesOf(type).torch_name; }
 
+std::string T1Name(const ArgumentType& type) {
+  return type.lanes == 1 ? std::string(NamesOf(type.element).t1_name)
+                         : record::Cat(NamesOf(type.element).t1_name, type.lanes);
+}
+
 absl::StatusOr<ArgumentType> ParseArgumentType(std::string_view text) {
   for (const TypeNames& names : kTypes) {
     if (text == names.short_name || text == names.t1_name || text == names.c_name) return ArgumentType{names.type, 1};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
@@ -28,5 +29,8 @@ struct ArgumentType {
 // Parses a type of T1 ("float", "int32", "half2", "double4"), a short name or a name of C ("int", "unsigned char").
 // INVALID_ARGUMENT: unknown; the message lists the names.
 absl::StatusOr<ArgumentType> ParseArgumentType(std::string_view text);
+
+// Returns the type's name in T1: "float4".
+std::string T1Name(const ArgumentType& type);
 
 }  // namespace telemetry::worker::spec

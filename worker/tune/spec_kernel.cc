@@ -19,9 +19,7 @@ using spec::Argument;
 using spec::LaunchSize;
 using spec::Specification;
 
-std::string_view LanguageName(device::Dialect dialect) {
-  return dialect == device::Dialect::kCuda ? "CUDA" : "OpenCL";
-}
+std::string_view LanguageName(device::Dialect dialect) { return dialect == device::Dialect::kCuda ? "CUDA" : "OpenCL"; }
 
 absl::StatusOr<device::ScalarBytes> ScalarOf(const Argument& argument) {
   ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, spec::InitialBytes(argument, ""));
@@ -49,13 +47,13 @@ device::LaunchShape ToShape(const LaunchSize& size) {
 absl::Status CheckArguments(const Specification& spec) {
   for (size_t i = 0; i < spec.arguments.size(); ++i) {
     const Argument& argument = spec.arguments[i];
-    if (argument.memory == Argument::Memory::kSymbol || argument.is_symbol_too) {
+    if (argument.memory == Argument::Memory::kSymbol && spec.dialect == device::Dialect::kOpenCl) {
       return absl::UnimplementedError(
-          Cat("KernelSpecification.Arguments[", i, "]: constant memory ('", argument.name, "') is not supported yet"));
+          Cat("KernelSpecification.Arguments[", i, "]: OpenCL has no variables that the host sets; use a Vector"));
     }
     if (argument.memory == Argument::Memory::kLocal && i + 1 < spec.arguments.size()) {
-      return absl::UnimplementedError(Cat("KernelSpecification.Arguments[", i,
-                                          "]: local memory is supported as the last argument only"));
+      return absl::UnimplementedError(
+          Cat("KernelSpecification.Arguments[", i, "]: local memory is supported as the last argument only"));
     }
   }
   return absl::OkStatus();
@@ -65,8 +63,8 @@ absl::StatusOr<std::shared_ptr<const SpecKernel>> SpecKernel::Create(std::shared
                                                                      std::shared_ptr<device::Device> device) {
   if (device != nullptr && device->properties().dialect != spec->dialect) {
     return absl::InvalidArgumentError(Cat("KernelSpecification.Language: the kernel is written in ",
-                                          LanguageName(spec->dialect), ", and the device ", device->id(),
-                                          " compiles ", LanguageName(device->properties().dialect)));
+                                          LanguageName(spec->dialect), ", and the device ", device->id(), " compiles ",
+                                          LanguageName(device->properties().dialect)));
   }
   RETURN_IF_ERROR(CheckArguments(*spec));
   ASSIGN_OR_RETURN(spec::ConfigSource source, spec::ConfigSource::Create(*spec, spec->kernel_file, spec->kernel_name));
@@ -77,19 +75,17 @@ absl::StatusOr<std::shared_ptr<const SpecKernel>> SpecKernel::Create(std::shared
 
 absl::StatusOr<LaunchSize> SpecKernel::SizeOf(const std::vector<size_t>& config) const {
   ASSIGN_OR_RETURN(LaunchSize size, spec::LaunchSizeOf(spec_->launch, spec_->ValuesAt(config)));
-  const bool has_local =
-      !spec_->arguments.empty() && spec_->arguments.back().memory == Argument::Memory::kLocal;
+  const bool has_local = !spec_->arguments.empty() && spec_->arguments.back().memory == Argument::Memory::kLocal;
   // OpenCL has no other dynamic local memory than that of arguments.
   if (spec_->dialect == device::Dialect::kOpenCl) size.shared_bytes = 0;
   if (has_local) {
-    size.shared_bytes = spec_->arguments.back().values() *
-                        static_cast<int64_t>(spec::SizeOf(spec_->arguments.back().type.element));
+    size.shared_bytes =
+        spec_->arguments.back().values() * static_cast<int64_t>(spec::SizeOf(spec_->arguments.back().type.element));
   }
   if (device_ != nullptr) {
     const device::DeviceProperties& properties = device_->properties();
-    RETURN_IF_ERROR(
-        spec::CheckLimits(size, {.threads_per_block = properties.max_threads_per_block,
-                                 .shared_bytes = static_cast<int64_t>(properties.shared_bytes_per_block)}));
+    RETURN_IF_ERROR(spec::CheckLimits(size, {.threads_per_block = properties.max_threads_per_block,
+                                             .shared_bytes = static_cast<int64_t>(properties.shared_bytes_per_block)}));
   }
   return size;
 }
@@ -121,6 +117,12 @@ absl::StatusOr<measure::MeasureRequest> SpecKernel::MakeRequest(
   int buffer = 0;
   for (const Argument& argument : spec_->arguments) {
     if (argument.memory == Argument::Memory::kLocal) continue;  // passed as shared_bytes
+    const bool is_symbol = argument.memory == Argument::Memory::kSymbol;
+    if (is_symbol || argument.is_symbol_too) request.symbols.push_back({.name = argument.name, .buffer = buffer});
+    if (is_symbol) {
+      ++buffer;
+      continue;
+    }
     request.argument_labels.push_back({.name = argument.name});
     if (argument.memory == Argument::Memory::kVector) {
       request.arguments.emplace_back(measure::BufferIndex{buffer++});

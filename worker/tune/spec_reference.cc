@@ -27,6 +27,11 @@ using spec::Verification;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+// Returns true for the arguments that are in device memory.
+bool HasBuffer(const Argument& argument) {
+  return argument.memory == Argument::Memory::kVector || argument.memory == Argument::Memory::kSymbol;
+}
+
 // The element type with which the measuring process checks a vector, and the number of such elements in each of the
 // vector's. Types that it does not have are compared as 32-bit or 8-bit pieces, exactly.
 struct CheckedAs {
@@ -48,6 +53,7 @@ CheckedAs CheckedType(ElementType type) {
     case ElementType::kU32:
       return {DType::kI32, 1, true};
     case ElementType::kF64:
+      return {DType::kI32, 2, false};
     case ElementType::kI64:
     case ElementType::kU64:
       return {DType::kI32, 2, true};
@@ -63,7 +69,7 @@ CheckedAs CheckedType(ElementType type) {
 }
 
 // Returns the allowed error of a written vector.
-absl::StatusOr<ir::Tolerance> ToleranceOf(const Specification& spec, size_t index) {
+ir::Tolerance ToleranceOf(const Specification& spec, size_t index) {
   const Verification& verification = spec.verification;
   if (verification.kind == Verification::Kind::kNone) return ir::Tolerance{.absolute = kInfinity};
   spec::Tolerances tolerances = verification.tolerances;
@@ -74,10 +80,9 @@ absl::StatusOr<ir::Tolerance> ToleranceOf(const Specification& spec, size_t inde
     tolerances = found->tolerances.value_or(tolerances);
   }
   const ElementType type = spec.arguments[index].type.element;
-  if (!CheckedType(type).is_exact) return ir::Tolerance{.absolute = tolerances.absolute, .relative = tolerances.relative};
-  if (type != ElementType::kF64) return ir::Tolerance{};
-  return absl::UnimplementedError(Cat("KernelSpecification.Arguments[", index, "]: results of the type double are not "
-                                      "compared yet; use the verification method None"));
+  if (!CheckedType(type).is_exact)
+    return ir::Tolerance{.absolute = tolerances.absolute, .relative = tolerances.relative};
+  return ir::Tolerance{};
 }
 
 measure::ProblemBuffer BufferOf(const Argument& argument, const std::optional<ir::Tolerance>& tolerance) {
@@ -86,14 +91,17 @@ measure::ProblemBuffer BufferOf(const Argument& argument, const std::optional<ir
           .dtype = checked.dtype,
           .sizes = {argument.values() * checked.pieces},
           .strides = {1},
-          .expected = tolerance};
+          .expected = tolerance,
+          .holds_doubles = argument.type.element == ElementType::kF64};
 }
 
 // Converts bytes of device memory to the values of a buffer's elements.
 std::vector<double> ValuesOf(const Argument& argument, const std::vector<std::byte>& bytes) {
   const CheckedAs checked = CheckedType(argument.type.element);
   ElementType type = argument.type.element;
-  if (checked.is_exact) type = checked.dtype == DType::kI32 ? ElementType::kI32 : ElementType::kU8;
+  // Doubles are compared as such, but stored as halves.
+  if (checked.is_exact || type == ElementType::kF64)
+    type = checked.dtype == DType::kI32 ? ElementType::kI32 : ElementType::kU8;
   std::vector<double> values(static_cast<size_t>(argument.values() * checked.pieces));
   for (size_t i = 0; i < values.size(); ++i) values[i] = spec::NumberAt(bytes, type, i);
   return values;
@@ -105,10 +113,10 @@ absl::StatusOr<measure::MeasureProblem> WithoutResults(const Specification& spec
   measure::DataSet set;
   for (size_t i = 0; i < spec.arguments.size(); ++i) {
     const Argument& argument = spec.arguments[i];
-    if (argument.memory != Argument::Memory::kVector) continue;
+    if (!HasBuffer(argument)) continue;
     std::optional<ir::Tolerance> tolerance;
     if (argument.is_written) {
-      ASSIGN_OR_RETURN(tolerance, ToleranceOf(spec, i));
+      tolerance = ToleranceOf(spec, i);
       if (tolerant) tolerance = ir::Tolerance{.absolute = kInfinity};
     }
     problem.buffers.push_back(BufferOf(argument, tolerance));
@@ -126,7 +134,7 @@ void SetResults(const Specification& spec, const std::vector<std::vector<std::by
                 measure::MeasureProblem* problem) {
   size_t buffer = 0;
   for (const Argument& argument : spec.arguments) {
-    if (argument.memory != Argument::Memory::kVector) continue;
+    if (!HasBuffer(argument)) continue;
     if (argument.is_written && !contents[buffer].empty()) {
       problem->data_sets[0].buffers[buffer].expected = ValuesOf(argument, contents[buffer]);
     }
@@ -137,7 +145,7 @@ void SetResults(const Specification& spec, const std::vector<std::vector<std::by
 absl::StatusOr<std::vector<std::vector<std::byte>>> ReadExpected(const Specification& spec) {
   std::vector<std::vector<std::byte>> contents;
   for (size_t i = 0; i < spec.arguments.size(); ++i) {
-    if (spec.arguments[i].memory != Argument::Memory::kVector) continue;
+    if (!HasBuffer(spec.arguments[i])) continue;
     contents.emplace_back();
     for (const Verification::Expected& expected : spec.verification.expected) {
       if (expected.argument != i) continue;

@@ -1,5 +1,6 @@
 #include "worker/tune/suite.h"
 
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <sstream>
@@ -82,9 +83,14 @@ absl::StatusOr<SuiteEntry> ParseEntry(const Json& object, const std::string& whe
       {"kernel", [&](const Json& value) { return ReadText(value, &name); }},
       {"args", [&](const Json& value) { return ReadTexts(value, &arguments); }},
       {"effort", [&](const Json& value) { return ReadEffort(value, &entry.effort); }},
+      {"spec", [&](const Json& value) { return ReadText(value, &entry.spec); }},
       {"settings", [&](const Json& value) { return ReadSettings(value, &entry.settings); }},
   };
   RETURN_IF_ERROR(ReadObject(object, where, readers));
+  if (!entry.spec.empty()) {
+    if (!name.empty() || !arguments.empty()) return Wrong(where, "a spec has neither a kernel nor args");
+    return entry;
+  }
   absl::StatusOr<const kernels::LibraryKernel*> kernel = kernels::FindKernel(name);
   if (!kernel.ok()) return Wrong(Cat(where, ".kernel"), Text(kernel.status()));
   entry.kernel = *kernel;
@@ -105,6 +111,8 @@ absl::Status ReadEntries(const Json& list, std::vector<SuiteEntry>* entries) {
 
 }  // namespace
 
+std::string SuiteEntry::Name() const { return kernel == nullptr ? spec : Cat(kernel->name, " ", problem.ToString()); }
+
 absl::StatusOr<Suite> ParseSuite(std::string_view text) {
   ASSIGN_OR_RETURN(Json object, record::ParseJson(text));
   Suite suite;
@@ -124,6 +132,9 @@ absl::StatusOr<Suite> ReadSuite(const std::string& path) {
   if (!file || !(text << file.rdbuf())) return absl::NotFoundError(Cat("--suite ", path, ": cannot be read"));
   absl::StatusOr<Suite> suite = ParseSuite(text.str());
   if (!suite.ok()) return Wrong(path, Text(suite.status()));
+  for (SuiteEntry& entry : suite->entries) {
+    if (!entry.spec.empty()) entry.spec = (std::filesystem::path(path).parent_path() / entry.spec).string();
+  }
   return suite;
 }
 

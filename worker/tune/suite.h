@@ -21,12 +21,17 @@ namespace telemetry::worker::tune {
 //      {"kernel": "softmax", "args": ["x=4096x2560:f16"]},
 //      {"kernel": "attention", "args": ["q=2x32x1024x64:f16", "causal=true"], "effort": "full",
 //       "settings": {"dot_precision": "ieee"}},
+//      {"spec": "conv.json"},                    a T1 specification, relative to the suite's folder
 //      {"kernel": "add"}]}                       default shapes
 struct SuiteEntry {
-  const kernels::LibraryKernel* kernel = nullptr;
+  const kernels::LibraryKernel* kernel = nullptr;  // null: `spec` is set
+  std::string spec;                                // path of a T1 specification
   kernels::Problem problem;
   std::optional<runtime::Settings> settings;  // unset: the command's
   std::optional<search::Effort> effort;       // unset: the suite's
+
+  // Returns the kernel with its arguments, or the path of the specification, for messages.
+  std::string Name() const;
 };
 
 // The parsed form of a suite file.

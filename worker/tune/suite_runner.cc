@@ -16,6 +16,7 @@
 #include "worker/device/device.h"
 #include "worker/device/open_device.h"
 #include "worker/runtime/tensor.h"
+#include "worker/tune/spec_task.h"
 
 namespace telemetry::worker::tune {
 namespace {
@@ -82,10 +83,15 @@ class SuiteRunner {
       outcome.entry = &suite_.entries[i];
       outcome.device = device;
       if (options_.tuner.stop != nullptr && *options_.tuner.stop) continue;
-      outcome.result = session_.Run(MakeTask(suite_.entries[i], device));
+      outcome.result = RunEntry(suite_.entries[i], device);
       if (!outcome.result.ok()) Line(outcome, std::string(outcome.result.status().message()));
       SayLeft();
     }
+  }
+
+  absl::StatusOr<TaskResult> RunEntry(const SuiteEntry& entry, const std::string& device) {
+    const TuneTask task = MakeTask(entry, device);
+    return entry.spec.empty() ? session_.Run(task) : RunSpec(session_, entry.spec, device, task.tuner);
   }
 
   TuneTask MakeTask(const SuiteEntry& entry, const std::string& device) {
@@ -97,7 +103,7 @@ class SuiteRunner {
     if (const std::optional<search::Effort> effort = entry.effort ? entry.effort : suite_.effort) {
       task.tuner.search.effort = *effort;
     }
-    const std::string name = Cat(entry.kernel->name, " ", entry.problem.ToString(), " on ", device);
+    const std::string name = Cat(entry.Name(), " on ", device);
     task.tuner.on_generation = [this, name](const GenerationSummary& summary) {
       Say(Cat(name, ": ", SummaryText(summary)));
     };
@@ -126,7 +132,7 @@ class SuiteRunner {
   }
 
   void Line(const SuiteOutcome& outcome, const std::string& text) {
-    Say(Cat(outcome.entry->kernel->name, " ", outcome.entry->problem.ToString(), " on ", outcome.device, ": ", text));
+    Say(Cat(outcome.entry->Name(), " on ", outcome.device, ": ", text));
   }
 
   void Say(const std::string& line) ABSL_LOCKS_EXCLUDED(mutex_) {
@@ -144,7 +150,7 @@ class SuiteRunner {
 };
 
 std::string FormatRow(const SuiteOutcome& outcome) {
-  const std::string name = Cat(outcome.entry->kernel->name, " ", outcome.entry->problem.ToString());
+  const std::string name = outcome.entry->Name();
   const std::string head = absl::StrFormat("%-48s %-9s ", name, outcome.device);
   if (!outcome.result.ok()) return Cat(head, std::string(outcome.result.status().message()), "\n");
   const TuneResult& tuned = outcome.result->tuned;

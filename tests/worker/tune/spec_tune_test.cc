@@ -47,12 +47,16 @@ class SpecTuneTest : public testing::Test {
                         const std::string& type = "int32") {
     Write("kernel.cl", source);
     return Write("spec.json", Cat(R"({"ConfigurationSpace": {"TuningParameters": [
-        {"Name": "mode", "Type": "int", "Values": ")", modes, R"("}]},
+        {"Name": "mode", "Type": "int", "Values": ")",
+                                  modes, R"("}]},
         "KernelSpecification": {"Language": "OpenCL", "KernelName": "add", "KernelFile": "kernel.cl",
         "GlobalSize": {"X": "64"}, "LocalSize": {"X": "16"}, "Arguments": [
-        {"Name": "out", "Type": ")", type, R"(", "MemoryType": "Vector", "AccessType": "WriteOnly", "Size": 64},
-        {"Name": "in", "Type": ")", type, R"(", "MemoryType": "Vector", "AccessType": "ReadOnly", "FillType": "Range",
-         "Size": 64}])", more.empty() ? "" : ", ", more, "}}"));
+        {"Name": "out", "Type": ")",
+                                  type, R"(", "MemoryType": "Vector", "AccessType": "WriteOnly", "Size": 64},
+        {"Name": "in", "Type": ")",
+                                  type, R"(", "MemoryType": "Vector", "AccessType": "ReadOnly", "FillType": "Range",
+         "Size": 64}])",
+                                  more.empty() ? "" : ", ", more, "}}"));
   }
 
   // Returns the status of each value of `mode`, and the class of its failure.
@@ -142,8 +146,8 @@ TEST_F(SpecTuneTest, ComparesWithExpectedValues) {
 
 TEST_F(SpecTuneTest, TakesElementsOfEveryType) {
   const std::vector<std::pair<std::string, std::string>> types = {
-      {"int8", "char"},    {"int16", "short"},  {"int32", "int"},   {"int64", "long"},   {"uint8", "uchar"},
-      {"uint16", "ushort"}, {"uint32", "uint"}, {"uint64", "ulong"}, {"float", "float"}};
+      {"int8", "char"},     {"int16", "short"}, {"int32", "int"},    {"int64", "long"},  {"uint8", "uchar"},
+      {"uint16", "ushort"}, {"uint32", "uint"}, {"uint64", "ulong"}, {"float", "float"}, {"double", "double"}};
   for (const auto& [t1, c] : types) {
     const std::string source = Cat("__kernel void add(__global ", c, "* out, __global const ", c,
                                    "* in) { out[get_global_id(0)] = in[get_global_id(0)] + (", c,
@@ -178,7 +182,8 @@ TEST_F(SpecTuneTest, CommentsAndLayoutDoNotChangeTheRun) {
 
 TEST_F(SpecTuneTest, RefusesWhatTheDeviceCannotRun) {
   const absl::StatusOr<TuneResult> cuda = Tune(TestdataDir() + "/t1/kernel_tuner/test_T1_input.json", 1);
-  EXPECT_THAT(std::string(cuda.status().message()), HasSubstr("KernelSpecification.Language: the kernel is written in CUDA"));
+  EXPECT_THAT(std::string(cuda.status().message()),
+              HasSubstr("KernelSpecification.Language: the kernel is written in CUDA"));
   const std::string missing = Write("missing.json", R"({"ConfigurationSpace": {"TuningParameters": [
       {"Name": "a", "Type": "int", "Values": "[1]"}]}, "KernelSpecification": {"Language": "OpenCL", "KernelName": "k",
       "KernelFile": "nowhere.cl", "GlobalSize": {"X": "1"}, "LocalSize": {"X": "1"}}})");

@@ -13,6 +13,26 @@ using device::Module;
 
 // Floats that are not negative have the order of their bits, so an integer atomic can compute their maximum.
 constexpr char kCheckBody[] = R"(
+#ifdef cl_khr_fp64
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+#if defined(cl_khr_fp64) || defined(__CUDACC__)
+#define HAS_DOUBLES
+float double_error(double actual, double expected) {
+  const int is_actual_nan = actual != actual;
+  const int is_expected_nan = expected != expected;
+  if (is_actual_nan || is_expected_nan) return is_actual_nan && is_expected_nan ? 0.0f : FLOAT_OF(INFINITE);
+  if (actual == expected) return 0.0f;
+  const double difference = actual > expected ? actual - expected : expected - actual;
+  return difference != difference ? FLOAT_OF(INFINITE) : (float)difference;
+}
+#endif
+
+// Exists only if the device has doubles.
+#ifdef HAS_DOUBLES
+KERNEL has_doubles(GLOBAL uint* unused) {}
+#endif
+
 float float_error(uint actual, uint expected) {
   if (is_nan(actual) || is_nan(expected)) return is_nan(actual) && is_nan(expected) ? 0.0f : FLOAT_OF(INFINITE);
   const float difference = FLOAT_OF(actual) - FLOAT_OF(expected);
@@ -34,9 +54,17 @@ KERNEL compare_elements(GLOBAL const uint* actual, GLOBAL const uint* expected, 
   float worst_absolute = 0.0f;
   float worst_relative = 0.0f;
   for (i64 i = FIRST; i < elements; i += STEP) {
-    const uint wanted = expected[i];
+    const uint wanted = dtype == 5 ? 0u : expected[i];
     float error;
     float magnitude;
+#ifdef HAS_DOUBLES
+    if (dtype == 5) {
+      const double number = ((GLOBAL const double*)expected)[i];
+      const float size = (float)(number < 0.0 ? -number : number);
+      error = double_error(((GLOBAL const double*)actual)[i], number);
+      magnitude = size == size && size < FLOAT_OF(INFINITE) ? size : 0.0f;
+    } else
+#endif
     if (dtype >= 3) {
       error = integer_error(integer(actual, dtype, i), (int)wanted);
       magnitude = integer_error((int)wanted, 0);
@@ -100,6 +128,7 @@ absl::StatusOr<std::unique_ptr<DeviceChecks>> DeviceChecks::Create(device::Devic
     if (!function->ok()) return function->status();
   }
   auto checks = std::unique_ptr<DeviceChecks>(new DeviceChecks());
+  checks->has_doubles_ = Find(module.get(), "has_doubles").ok();
   checks->compute_units_ = std::max(1, device->properties().compute_units);
   checks->threads_ = is_cuda ? 256 : 64;
   checks->compare_ = *std::move(compare);
@@ -114,6 +143,18 @@ device::LaunchShape DeviceChecks::ShapeFor(int64_t elements) const {
 }
 
 absl::Status DeviceChecks::Compare(const Buffer* actual, const Buffer* expected, device::DType dtype, int64_t elements,
+                                   const ir::Tolerance& tolerance, const Buffer* counts, int slot) {
+  return Compare(actual, expected, static_cast<int>(dtype), elements, tolerance, counts, slot);
+}
+
+absl::Status DeviceChecks::CompareDoubles(const Buffer* actual, const Buffer* expected, int64_t elements,
+                                          const ir::Tolerance& tolerance, const Buffer* counts, int slot) {
+  constexpr int kDouble = 5;  // follows the last DType
+  if (!has_doubles_) return absl::InvalidArgumentError("the device has no doubles to compare results with");
+  return Compare(actual, expected, kDouble, elements, tolerance, counts, slot);
+}
+
+absl::Status DeviceChecks::Compare(const Buffer* actual, const Buffer* expected, int dtype, int64_t elements,
                                    const ir::Tolerance& tolerance, const Buffer* counts, int slot) {
   return compare_->Launch(
       ShapeFor(elements),

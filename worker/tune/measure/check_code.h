@@ -38,6 +38,10 @@ class DeviceChecks {
   absl::Status Compare(const device::Buffer* actual, const device::Buffer* expected, device::DType dtype,
                        int64_t elements, const ir::Tolerance& tolerance, const device::Buffer* counts, int slot);
 
+  // Does the same for doubles. `expected` holds doubles, too. INVALID_ARGUMENT: the device has no doubles.
+  absl::Status CompareDoubles(const device::Buffer* actual, const device::Buffer* expected, int64_t elements,
+                              const ir::Tolerance& tolerance, const device::Buffer* counts, int slot);
+
   // Counts the bytes of [0, size), without those of [gap_begin, gap_end), that differ from `value`.
   absl::Status CountDamage(const device::Buffer* memory, int64_t gap_begin, int64_t gap_end, int64_t size,
                            uint8_t value, const device::Buffer* counts, int slot);
@@ -48,10 +52,13 @@ class DeviceChecks {
 
  private:
   DeviceChecks() = default;
+  absl::Status Compare(const device::Buffer* actual, const device::Buffer* expected, int dtype, int64_t elements,
+                       const ir::Tolerance& tolerance, const device::Buffer* counts, int slot);
   device::LaunchShape ShapeFor(int64_t elements) const;
 
   int compute_units_ = 1;
   int threads_ = 64;
+  bool has_doubles_ = false;
   std::unique_ptr<device::Function> compare_;
   std::unique_ptr<device::Function> count_damage_;
   std::unique_ptr<device::Function> hash_;

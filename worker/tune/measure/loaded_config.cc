@@ -55,6 +55,12 @@ absl::StatusOr<LaunchArgument> ToLaunchArgument(const wire::Argument& argument, 
 absl::StatusOr<std::unique_ptr<LoadedConfig>> LoadedConfig::Load(device::Device* device, const ProblemMemory& memory,
                                                                  const wire::Config& config) {
   ASSIGN_OR_RETURN(std::unique_ptr<device::Module> module, device->Load({.binary = config.code()}));
+  for (const wire::Symbol& symbol : config.symbols()) {
+    if (symbol.buffer() < 0 || symbol.buffer() >= memory.buffer_count()) {
+      return absl::InvalidArgumentError(record::Cat("the variable '", symbol.name(), "' has no buffer"));
+    }
+    RETURN_IF_ERROR(module->SetVariable(symbol.name(), memory.InitialBytes(symbol.buffer())));
+  }
   ASSIGN_OR_RETURN(std::unique_ptr<device::Function> function, module->GetFunction(config.function()));
   auto loaded =
       std::unique_ptr<LoadedConfig>(new LoadedConfig(std::move(module), std::move(function), ToLaunchShape(config)));
@@ -76,8 +82,8 @@ wire::Attributes LoadedConfig::attributes() const {
   attributes.set_binary_bytes(binary_bytes_);
   attributes.set_blocks_per_unit(function_->BlocksPerUnit(shape_));
   if (threads_per_unit_ > 0) {
-    attributes.set_occupancy(static_cast<double>(attributes.blocks_per_unit()) * static_cast<double>(shape_.block_threads()) /
-                             threads_per_unit_);
+    attributes.set_occupancy(static_cast<double>(attributes.blocks_per_unit()) *
+                             static_cast<double>(shape_.block_threads()) / threads_per_unit_);
   }
   return attributes;
 }

@@ -22,6 +22,8 @@ struct ProblemBuffer {
   std::vector<int64_t> sizes;
   std::vector<int64_t> strides;           // in elements, not negative
   std::optional<ir::Tolerance> expected;  // tolerance if kernels write the buffer; unset: read-only
+  // True: each pair of elements is the two halves of a double, and results are compared as doubles; dtype is kI32.
+  bool holds_doubles = false;
 };
 
 // The contents of one buffer in a data set.

@@ -20,6 +20,12 @@ struct BufferIndex {
 };
 using RequestArgument = std::variant<BufferIndex, int32_t, int64_t, float, device::ScalarBytes>;
 
+// A variable of the code, and the buffer whose initial contents it gets, as far as both have bytes.
+struct SymbolContents {
+  std::string name;
+  int buffer = 0;
+};
+
 // The name of a launch's argument for people. Buffers get their names from the problem.
 struct ArgumentLabel {
   std::string name;
@@ -46,6 +52,8 @@ struct MeasureRequest {
   std::string function;
   std::vector<RequestArgument> arguments;
   device::LaunchShape shape;
+  // The variables of the code that get the initial contents of buffers when it is loaded: constant memory of CUDA.
+  std::vector<SymbolContents> symbols;
   // Used for debug output of values: the names of the kernel, of the config and of the arguments (none or all).
   std::string kernel;
   std::string label;

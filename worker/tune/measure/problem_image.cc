@@ -32,6 +32,9 @@ uint64_t CountSpannedElements(const ProblemBuffer& buffer) {
 }
 
 absl::Status CheckLayout(const ProblemBuffer& buffer) {
+  if (buffer.holds_doubles && (buffer.dtype != device::DType::kI32 || CountSpannedElements(buffer) % 2 != 0)) {
+    return Refuse(buffer, "doubles are pairs of i32");
+  }
   if (buffer.sizes.size() != buffer.strides.size())
     return Refuse(buffer, "the number of strides differs from the number of sizes");
   const auto negative = [](int64_t value) { return value < 0; };
@@ -76,6 +79,7 @@ wire::Buffer Describe(const ProblemBuffer& buffer) {
   wire::Buffer description;
   description.set_name(buffer.name);
   description.set_dtype(static_cast<int32_t>(buffer.dtype));
+  description.set_holds_doubles(buffer.holds_doubles);
   description.mutable_sizes()->Add(buffer.sizes.begin(), buffer.sizes.end());
   description.mutable_strides()->Add(buffer.strides.begin(), buffer.strides.end());
   description.set_written(buffer.expected.has_value());

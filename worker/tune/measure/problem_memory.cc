@@ -1,6 +1,8 @@
 #include "worker/tune/measure/problem_memory.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
@@ -110,6 +112,11 @@ absl::Status ProblemMemory::QueueCounts(int index, bool with_results) {
   const auto elements = static_cast<int64_t>(buffer.elements());
   status = checks_->Hash(expected, 0, elements * 4, counts_.get(), buffer_count() + index);
   if (!status.ok() || !with_results) return status;
+  if (buffer.holds_doubles()) {
+    return checks_->CompareDoubles(guarded.body(), expected, elements / 2,
+                                   {.absolute = buffer.absolute(), .relative = buffer.relative()}, counts_.get(),
+                                   index);
+  }
   return checks_->Compare(guarded.body(), expected, ToDType(buffer), elements,
                           {.absolute = buffer.absolute(), .relative = buffer.relative()}, counts_.get(), index);
 }
@@ -125,6 +132,22 @@ absl::StatusOr<std::vector<CheckCounts>> ProblemMemory::Count(bool with_results)
   return counts;
 }
 
+absl::Status ProblemMemory::AddDoubles(int index, int64_t first, wire::Check* check) {
+  const size_t offset = static_cast<size_t>(first) * sizeof(double);
+  check->add_first_index(first);
+  std::array<std::byte, sizeof(double)> element = {};
+  RETURN_IF_ERROR(device_->Download(buffers_[static_cast<size_t>(index)].body(), offset, absl::MakeSpan(element)));
+  check->set_actual(std::bit_cast<double>(element));
+  ASSIGN_OR_RETURN(const absl::Span<const std::byte> expected, FindBytes(Contents(index).expected(), data_.bytes()));
+  std::copy_n(expected.begin() + static_cast<std::ptrdiff_t>(offset), sizeof(double), element.begin());
+  check->set_expected(std::bit_cast<double>(element));
+  return absl::OkStatus();
+}
+
+absl::Span<const std::byte> ProblemMemory::InitialBytes(int index) const {
+  return FindBytes(setup_.data_sets(0).buffers(index).initial(), data_.bytes()).value_or(absl::Span<const std::byte>());
+}
+
 absl::Status ProblemMemory::AddCounts(int index, const CheckCounts& counts, wire::Check* check) {
   check->set_worst_absolute(std::max<double>(check->worst_absolute(), counts.worst_absolute));
   check->set_worst_relative(std::max<double>(check->worst_relative(), counts.worst_relative));
@@ -132,6 +155,7 @@ absl::Status ProblemMemory::AddCounts(int index, const CheckCounts& counts, wire
   if (counts.mismatches == 0 || !check->output().empty()) return absl::OkStatus();
   const wire::Buffer& buffer = setup_.buffers(index);
   check->set_output(buffer.name());
+  if (buffer.holds_doubles()) return AddDoubles(index, counts.first_mismatch(), check);
   for (const int64_t i : IndexOfElement(counts.first_mismatch(), buffer)) check->add_first_index(i);
   const size_t element_bytes = SizeOf(ToDType(buffer));
   std::vector<std::byte> element(element_bytes);

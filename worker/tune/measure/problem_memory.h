@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "worker/device/device.h"
 #include "worker/runtime/tensor.h"
 #include "worker/tune/measure/check_code.h"
@@ -35,6 +36,9 @@ class ProblemMemory {
   int buffer_count() const { return setup_.buffers_size(); }
   int data_set_count() const { return setup_.data_sets_size(); }
   const device::Buffer* buffer(int index) const { return buffers_[static_cast<size_t>(index)].body(); }
+
+  // Returns the initial contents of a buffer in the first data set.
+  absl::Span<const std::byte> InitialBytes(int index) const;
 
   // Returns the buffer as a tensor, which is valid as long as this object.
   runtime::Tensor tensor(int index) const;
@@ -67,6 +71,8 @@ class ProblemMemory {
   absl::Status QueueCounts(int index, bool with_results);
   absl::StatusOr<CheckVerdict> Judge(const std::vector<CheckCounts>& counts);
   std::optional<wire::Failure> FindDamage(const std::vector<CheckCounts>& counts) const;
+  // Sets the first mismatch of a buffer of doubles.
+  absl::Status AddDoubles(int index, int64_t first, wire::Check* check);
   absl::Status AddCounts(int index, const CheckCounts& counts, wire::Check* check);
 
   const std::shared_ptr<device::Device> device_;

@@ -67,6 +67,11 @@ wire::Config ToWire(const MeasureRequest& request) {
   config.set_threads_y(request.shape.threads_y);
   config.set_threads_z(request.shape.threads_z);
   config.set_shared_bytes(request.shape.shared_bytes);
+  for (const SymbolContents& symbol : request.symbols) {
+    wire::Symbol* message = config.add_symbols();
+    message->set_name(symbol.name);
+    message->set_buffer(symbol.buffer);
+  }
   *config.mutable_effort() = ToWire(request.effort);
   return config;
 }
