@@ -14,7 +14,7 @@ namespace telemetry::worker::spec {
 // another size or type than the argument, or a value does not fit the type.
 absl::StatusOr<std::vector<std::byte>> InitialBytes(const Argument& argument, const std::string& folder);
 
-// As above, with other contents than the argument's own.
+// Does the same with other contents than the argument's own.
 absl::StatusOr<std::vector<std::byte>> BytesOf(const Argument& argument, const Fill& fill, const std::string& folder);
 
 // Returns the number at an index of bytes in device memory. Integers beyond 2^53 are rounded.

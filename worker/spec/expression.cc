@@ -86,7 +86,7 @@ class Evaluator {
     }
   }
 
-  // As in Python, the result is the operand that decides.
+  // Returns the operand that decides, as Python does.
   Result Logic(const ExpressionNode& node) {
     Value value;
     for (const int operand : node.operands) {

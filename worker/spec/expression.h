@@ -42,8 +42,8 @@ struct ExpressionLimits {
 // (also chained: 1 <= x < 8), `in`, `not in`, `and`, `or`, `not`, `a if c else b`; list[index];
 // `[expression for name in list if condition]`; the functions abs, ceil, float, floor, int, len, list, log2, max, min,
 // pow, range, round, sqrt, str and sum. The spellings of C are accepted as well: && || ! true false c ? a : b.
-// Operators mean what they mean in Python in every case: 7 / 2 is 3.5, 7 // 2 is 3, -7 // 2 is -4, and & binds tighter
-// than ==. Nothing else exists: no attributes, no imports, no calls of other names.
+// Operators always have their meaning in Python: 7 / 2 is 3.5, 7 // 2 is 3, -7 // 2 is -4, and & binds tighter than ==.
+// There are no attributes, no imports and no calls of other names.
 //
 // Immutable and safe to share between threads.
 class Expression {

@@ -12,7 +12,7 @@ namespace {
 using testing::HasSubstr;
 
 constexpr char kSource[] = R"(
-#include <cuda_fp16.h>
+#include <vector>
 #ifndef tile_size
 #define tile_size 4   // outputs of a thread
 #endif
