@@ -1,5 +1,6 @@
 #include "worker/device/cuda_module.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>

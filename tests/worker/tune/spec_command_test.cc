@@ -18,9 +18,10 @@ const char* const kSpec = "/t1/opencl/pnpoly.json";
 
 TEST(SpecCommandTest, TunesAndWritesSidecars) {
   const TempFolder folder;
-  const ProgramOutcome outcome =
-      RunProgram("telemetry-worker", "tune --spec " + TestdataDir() + kSpec + " --device opencl:0 --collector '' --log " +
-                                         folder.File("log") + " --state-dir " + folder.path() + " --max-configs 3");
+  const ProgramOutcome outcome = RunProgram(
+      "telemetry-worker", "tune --spec " + TestdataDir() + kSpec + " --device opencl:0 --collector '' --log " +
+                              folder.File("log") + " --state-dir " + folder.path() +
+                              " --max-configs 3 --compilers 1 --budget 10s");
   EXPECT_EQ(outcome.exit_status, 0) << outcome.output;
   EXPECT_THAT(outcome.output, HasSubstr("pnpoly [(1000,), (2000,), (120,)]"));
   EXPECT_THAT(folder.Names(), testing::IsSupersetOf({"log.csv", "log.meta.jsonl"}));

@@ -79,13 +79,6 @@ absl::StatusOr<Point> PointSpace::ToPoint(const Config& config) const {
 
 bool PointSpace::IsValid(const Point& point) const { return space_.Normalize(ToConfig(point)).ok(); }
 
-Point PointSpace::Draw(Random* random) const {
-  if (space_.enumeration() != nullptr) return ValidAt(random->Below(valid_size()));
-  Point point = Default();
-  for (size_t i = 0; i < point.size(); ++i) point[i] = random->Below(dimensions_[i].count());
-  return point;
-}
-
 int64_t PointSpace::valid_size() const {
   return space_.enumeration() == nullptr ? size_ : space_.enumeration()->size();
 }

@@ -6,7 +6,6 @@
 #include "absl/status/statusor.h"
 #include "worker/codegen/config_space.h"
 #include "worker/tune/search/dimension.h"
-#include "worker/tune/search/random.h"
 
 namespace telemetry::worker::tune::search {
 
@@ -32,9 +31,8 @@ class PointSpace {
   absl::StatusOr<Point> ToPoint(const codegen::Config& config) const;
   bool IsValid(const Point& point) const;
 
-  // Returns a valid point, drawn uniformly from the valid points of a space with constraints between parameters, else
-  // uniformly in each dimension.
-  Point Draw(Random* random) const;
+  // Returns true if constraints connect parameters; the valid points are then numbered.
+  bool is_enumerated() const { return space_.enumeration() != nullptr; }
   // The number of valid points if they are enumerated, else size(). ValidAt requires 0 <= index < valid_size(); without
   // an enumeration, the point may violate constraints.
   int64_t valid_size() const;

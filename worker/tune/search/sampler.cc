@@ -24,7 +24,9 @@ Point Sampler::Redrawn(double rate) {
   return point;
 }
 
-Point Sampler::Uniform() { return space_->Draw(random_); }
+Point Sampler::Uniform() {
+  return space_->is_enumerated() ? space_->ValidAt(random_->Below(space_->valid_size())) : Redrawn(1);
+}
 
 Point Sampler::Plausible() {
   Point best;

@@ -13,7 +13,7 @@ class Sampler {
 
   // Draws a point with a plausible tile shape: the default point with some, or all, of its dimensions redrawn.
   Point Plausible();
-  // Draws a point as PointSpace::Draw.
+  // Draws each dimension uniformly; in a space whose valid points are numbered, draws one of them uniformly.
   Point Uniform();
   // Walks `steps` random steps from `point`. Each step moves one random dimension, possibly the same one again, to a
   // neighbour.
