@@ -33,7 +33,7 @@ class Evaluation {
 
 // The limits of an expression's text.
 struct ExpressionLimits {
-  static constexpr size_t kBytes = 16 * 1024;
+  static constexpr size_t kBytes = size_t{16} * 1024;
   static constexpr int kDepth = 100;  // of nested brackets, calls and unary operators, and of the parsed tree
 };
 

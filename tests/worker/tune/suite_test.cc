@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <string>
+
+#include "tests/temp_folder.h"
 
 namespace telemetry::worker::tune {
 namespace {
@@ -44,6 +47,18 @@ TEST(SuiteTest, MistakesSayWhereTheyAre) {
   EXPECT_THAT(MistakeIn(R"({"kernels": []})"), HasSubstr("nothing to tune"));
   EXPECT_THAT(MistakeIn("[]"), HasSubstr("expected an object"));
   EXPECT_THAT(MistakeIn("{"), testing::Not(testing::IsEmpty()));
+}
+
+TEST(SuiteTest, AnEntryCanBeASpecification) {
+  const TempFolder folder;
+  std::ofstream(folder.File("suite.json")) << R"({"kernels": [{"spec": "kernels/conv.json", "effort": "full"}]})";
+  const absl::StatusOr<Suite> suite = ReadSuite(folder.File("suite.json"));
+  ASSERT_TRUE(suite.ok()) << suite.status();
+  EXPECT_EQ(suite->entries[0].kernel, nullptr);
+  EXPECT_EQ(suite->entries[0].spec, folder.File("kernels/conv.json"));
+  EXPECT_EQ(suite->entries[0].Name(), suite->entries[0].spec);
+  EXPECT_THAT(MistakeIn(R"({"kernels": [{"spec": "a.json", "kernel": "add"}]})"),
+              HasSubstr("[0]: a spec has neither a kernel nor args"));
 }
 
 TEST(SuiteTest, AFileThatIsNotThereIsNamed) {
