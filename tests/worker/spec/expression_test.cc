@@ -142,7 +142,7 @@ TEST(ExpressionTest, RefusesWhatExplodes) {
   EXPECT_THAT(Eval(sum), HasSubstr("nested deeper than 100"));
   // Each level evaluates its middle operand twice.
   std::string chain = "x";
-  for (int i = 0; i < 40; ++i) chain = "(0<=" + chain + "<=9)";
+  for (int i = 0; i < 40; ++i) chain.insert(0, "(0<=").append("<=9)");
   EXPECT_THAT(Eval(chain), HasSubstr("more operations than its limit"));
 }
 
