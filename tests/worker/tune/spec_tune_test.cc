@@ -37,7 +37,7 @@ class SpecTuneTest : public testing::Test {
   }
 
   std::string Write(const std::string& name, const std::string& text) {
-    const std::string path = Cat(fixture_.folder(), "/", name);
+    std::string path = Cat(fixture_.folder(), "/", name);
     std::ofstream(path) << text;
     return path;
   }
