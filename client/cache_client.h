@@ -38,6 +38,7 @@ class CacheClient {
   // of Get. Every message names the collector.
   absl::StatusOr<v1::CacheEntry> Get(const v1::GetCacheRequest& request) ABSL_LOCKS_EXCLUDED(mutex_);
   absl::StatusOr<v1::PutCacheResponse> Put(const v1::CacheEntry& entry) ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::StatusOr<v1::PutCacheResponse> Put(const v1::PutCacheRequest& request) ABSL_LOCKS_EXCLUDED(mutex_);
   absl::StatusOr<v1::ListCacheResponse> List(const v1::ListCacheRequest& request) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Calls `take` for each entry that the request selects, over all pages, at most `limit` times. An error of `take`

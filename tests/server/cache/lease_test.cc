@@ -1,0 +1,104 @@
+// Tests leases of clients at a collector that runs as a program.
+
+#include "client/lease.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "absl/time/time.h"
+#include "client/cache_client.h"
+#include "tests/bench/bench_ingest/collector_process.h"
+#include "tests/temp_folder.h"
+
+namespace telemetry::client {
+namespace {
+
+class LeaseTest : public testing::Test {
+ protected:
+  LeaseOptions Options(absl::Duration duration = absl::Minutes(10)) const {
+    return {.cache = {.collector = collector_.address(), .deadline = absl::Seconds(30)},
+            .name = "run 1",
+            .duration = duration};
+  }
+  // Waits until the lease is taken.
+  static void Take(Lease& lease) {
+    while (true) {
+      const absl::StatusOr<absl::Duration> left = lease.TryTake();
+      ASSERT_TRUE(left.ok()) << left.status();
+      if (*left == absl::ZeroDuration()) return;
+    }
+  }
+  // Makes an unknown program the holder; it does not renew.
+  void PutHolder(const std::string& holder) {
+    v1::CacheEntry entry;
+    entry.set_namespace_(Lease::kNamespace);
+    entry.set_key("run 1");
+    entry.set_value(holder);
+    v1::PutCacheRequest request;
+    *request.mutable_entry() = entry;
+    request.mutable_condition()->set_max_age_us(1);  // as "anyone", in place of any entry
+    while (true) {
+      const absl::StatusOr<v1::PutCacheResponse> response = cache_.Put(request);
+      ASSERT_TRUE(response.ok()) << response.status();
+      if (!response->has_kept()) return;
+    }
+  }
+  v1::CacheEntry Stored() {
+    v1::GetCacheRequest request;
+    request.set_namespace_(Lease::kNamespace);
+    request.set_key("run 1");
+    const absl::StatusOr<v1::CacheEntry> entry = cache_.Get(request);
+    EXPECT_TRUE(entry.ok()) << entry.status();
+    return entry.value_or(v1::CacheEntry());
+  }
+
+  TempFolder folder_;
+  bench::CollectorProcess collector_ = bench::CollectorProcess::Start(folder_.path() + "/dataset.db");
+  CacheClient cache_{{.collector = collector_.address(), .deadline = absl::Seconds(30)}};
+};
+
+TEST_F(LeaseTest, OneAtATimeHoldsIt) {
+  Lease first(Options());
+  Take(first);
+  Lease second(Options());
+  const absl::StatusOr<absl::Duration> left = second.TryTake();
+  ASSERT_TRUE(left.ok()) << left.status();
+  EXPECT_GT(*left, absl::Minutes(5));
+  EXPECT_LE(*left, absl::Minutes(10));
+  first.Release();
+  Take(second);
+}
+
+TEST_F(LeaseTest, AnotherTakesOverFromOneThatDied) {
+  PutHolder("dead");
+  Lease lease(Options(absl::Milliseconds(200)));
+  Take(lease);
+  EXPECT_NE(Stored().value(), "dead");
+}
+
+TEST_F(LeaseTest, ItsHolderRenewsIt) {
+  Lease lease(Options(absl::Seconds(1)));
+  Take(lease);
+  const v1::CacheEntry taken = Stored();
+  v1::CacheEntry renewed = taken;
+  while (renewed.stored_unix_us() == taken.stored_unix_us()) renewed = Stored();
+  EXPECT_EQ(renewed.value(), taken.value());
+}
+
+TEST_F(LeaseTest, AHolderThatLostItDoesNotFreeIt) {
+  Lease lease(Options());
+  Take(lease);
+  PutHolder("another");
+  lease.Release();
+  EXPECT_EQ(Stored().value(), "another");
+}
+
+TEST_F(LeaseTest, ACollectorThatIsAwayIsAnError) {
+  collector_.Stop();
+  Lease lease(Options());
+  EXPECT_TRUE(absl::IsUnavailable(lease.TryTake().status()));
+}
+
+}  // namespace
+}  // namespace telemetry::client
