@@ -46,6 +46,7 @@ class CacheClient {
   absl::Status ListAll(v1::ListCacheRequest request, size_t limit,
                        const std::function<absl::Status(const v1::CacheEntry&)>& take) ABSL_LOCKS_EXCLUDED(mutex_);
 
+  const CacheClientOptions& options() const { return options_; }
   // Returns true after a call that did not reach the collector or got no answer in time.
   bool is_absent() const ABSL_LOCKS_EXCLUDED(mutex_);
 

@@ -16,26 +16,30 @@ constexpr int kRenewals = 3;
 
 }  // namespace
 
-Lease::Lease(LeaseOptions options) : options_(std::move(options)), holder_(NewProducerId()) {}
+Lease::Lease(CacheClient& cache, std::string name, absl::Duration duration)
+    : cache_(cache), name_(std::move(name)), duration_(duration), holder_(NewProducerId()) {}
 
-Lease::~Lease() { Release(); }
-
-absl::StatusOr<v1::PutCacheResponse> Lease::Put(const std::string& value) {
-  if (!client_.has_value() || client_->is_absent()) client_.emplace(options_.cache);
+absl::StatusOr<v1::PutCacheResponse> Lease::Put(CacheClient& cache, const std::string& value) const {
   v1::PutCacheRequest request;
   request.mutable_entry()->set_namespace_(kNamespace);
-  request.mutable_entry()->set_key(options_.name);
+  request.mutable_entry()->set_key(name_);
   request.mutable_entry()->set_value(value);
   request.mutable_condition()->add_values(holder_);
   request.mutable_condition()->add_values(kFree);
-  request.mutable_condition()->set_max_age_us(absl::ToInt64Microseconds(options_.duration));
-  return client_->Put(request);
+  request.mutable_condition()->set_max_age_us(absl::ToInt64Microseconds(duration_));
+  return cache.Put(request);
+}
+
+absl::StatusOr<v1::PutCacheResponse> Lease::PutAgain(const std::string& value) {
+  const bool is_absent = replacement_.has_value() ? replacement_->is_absent() : cache_.is_absent();
+  if (is_absent) replacement_.emplace(cache_.options());
+  return Put(replacement_.has_value() ? *replacement_ : cache_, value);
 }
 
 absl::StatusOr<absl::Duration> Lease::TryTake() {
-  ASSIGN_OR_RETURN(const v1::PutCacheResponse response, Put(holder_));
+  ASSIGN_OR_RETURN(const v1::PutCacheResponse response, Put(cache_, holder_));
   if (response.has_kept()) {
-    const absl::Duration left = options_.duration - absl::Microseconds(response.kept_age_us());
+    const absl::Duration left = duration_ - absl::Microseconds(response.kept_age_us());
     return std::max(left, absl::Milliseconds(1));
   }
   const absl::MutexLock lock(&mutex_);
@@ -48,9 +52,9 @@ void Lease::Renew() {
   while (true) {
     {
       const absl::MutexLock lock(&mutex_);
-      if (mutex_.AwaitWithTimeout(absl::Condition(&is_released_), options_.duration / kRenewals)) return;
+      if (mutex_.AwaitWithTimeout(absl::Condition(&is_released_), duration_ / kRenewals)) return;
     }
-    const absl::StatusOr<v1::PutCacheResponse> response = Put(holder_);
+    const absl::StatusOr<v1::PutCacheResponse> response = PutAgain(holder_);
     // Another has taken over: this process was stopped for a while.
     if (response.ok() && response->has_kept()) return;
   }
@@ -63,7 +67,7 @@ void Lease::Release() {
     is_released_ = true;
   }
   renewing_.join();
-  Put(kFree).IgnoreError();
+  PutAgain(kFree).IgnoreError();
 }
 
 }  // namespace telemetry::client

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
@@ -13,28 +14,21 @@
 
 namespace telemetry::client {
 
-// A lease, and the collector that keeps it.
-struct LeaseOptions {
-  CacheClientOptions cache;
-  // The piece of work, 1 to 1024 bytes. Holders of one name exclude each other if they have tokens of one name, or if
-  // the collector uses no tokens.
-  std::string name;
-  // The time after which another may take over from a holder that has died, by the collector's clock. Every program
-  // that uses the name should state the same duration.
-  absl::Duration duration = absl::Seconds(60);
-};
-
-// A lease by which at most one of several programs does a piece of work. Its holder renews it; if it dies, another one
-// takes over after the duration. A lease saves work and does not protect data: two programs hold it at a time if the
-// collector loses the entry of its cache, or if a holder cannot reach the collector for longer than the duration.
-// Not thread-safe.
+// A lease by which at most one of several programs does a piece of work. Its holder renews it; if the holder dies,
+// another one takes over after kDuration. A lease saves work and does not protect data: two programs hold it at a time
+// if the collector loses the entry of its cache, or if a holder cannot reach the collector for longer than kDuration.
+// Programs exclude each other if they have tokens of one name, or if the collector uses no tokens. Not thread-safe.
 class Lease {
  public:
   static constexpr char kNamespace[] = "lease";
+  // By the collector's clock. It is the longest time that anyone waits for a holder that has died.
+  static constexpr absl::Duration kDuration = absl::Seconds(60);
 
-  explicit Lease(LeaseOptions options);
+  // `name` names the piece of work: 1 to 1024 bytes. `cache` must outlive the lease. Tests set another duration, of at
+  // least 1 us.
+  Lease(CacheClient& cache, std::string name, absl::Duration duration = kDuration);
   // Releases the lease.
-  ~Lease();
+  ~Lease() { Release(); }
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
 
@@ -47,12 +41,16 @@ class Lease {
 
  private:
   // Stores the entry with this value if the lease is free or was held by this object.
-  absl::StatusOr<v1::PutCacheResponse> Put(const std::string& value);
+  absl::StatusOr<v1::PutCacheResponse> Put(CacheClient& cache, const std::string& value) const;
+  // Does so with another connection if the collector did not answer the last one: it may be back.
+  absl::StatusOr<v1::PutCacheResponse> PutAgain(const std::string& value);
   void Renew() ABSL_LOCKS_EXCLUDED(mutex_);
 
-  const LeaseOptions options_;
-  const std::string holder_;           // 16 random bytes
-  std::optional<CacheClient> client_;  // replaced when the collector was absent
+  CacheClient& cache_;
+  std::optional<CacheClient> replacement_;
+  const std::string name_;
+  const absl::Duration duration_;
+  const std::string holder_;  // 16 random bytes
   absl::Mutex mutex_;
   bool is_released_ ABSL_GUARDED_BY(mutex_) = true;
   std::thread renewing_;

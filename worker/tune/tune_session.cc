@@ -98,15 +98,17 @@ absl::StatusOr<TaskResult> TuneSession::Run(const TuneTask& task) {
   ASSIGN_OR_RETURN(std::shared_ptr<device::Device> device, device::OpenDevice(task.device));
   ASSIGN_OR_RETURN(LibrarySubject subject,
                    MakeLibrarySubject(*task.kernel, task.problem, task.settings, device, task.tuner.search.seed));
-  return Tune(std::move(subject.subject), std::move(subject.info), task.tuner);
+  return Tune(std::move(subject.subject), std::move(subject.info), task.tuner, task.may_come_back);
 }
 
-absl::StatusOr<TaskResult> TuneSession::Tune(TuneSubject subject, recording::AttemptInfo info, TunerOptions tuner) {
+absl::StatusOr<TaskResult> TuneSession::Tune(TuneSubject subject, recording::AttemptInfo info, TunerOptions tuner,
+                                             bool may_come_back) {
   TaskResult result = {.run = info.run};
   ASSIGN_OR_RETURN(
       std::unique_ptr<Journal> journal,
       Journal::Open(Cat(options_.state_dir, "/", JournalName(result.run.run_id(), tuner, options_.begin_with_known))));
   ASSIGN_OR_RETURN(std::unique_ptr<recording::SidecarLog> log, OpenLog());
+  ASSIGN_OR_RETURN(const Turn turn, TakeTurn(result.run.run_id(), tuner, journal->has_begun(), may_come_back));
 
   info.origin = options_.origin;
   tuner.processes.measure.device = subject.kernel->device()->id();
@@ -119,6 +121,22 @@ absl::StatusOr<TaskResult> TuneSession::Tune(TuneSubject subject, recording::Att
   result.tuned = std::move(tuned);
   if (!result.tuned.stopped) Conclude(result, versions, journal.get());
   return result;
+}
+
+absl::StatusOr<Turn> TuneSession::TakeTurn(const std::string& run_id, const TunerOptions& tuner, bool has_begun,
+                                           bool may_come_back) {
+  if (shared_cache_ == nullptr || shared_cache_->is_absent() || !options_.longest_wait.has_value()) return Turn();
+  TurnOptions turn = {.longest_wait = has_begun ? absl::ZeroDuration() : *options_.longest_wait,
+                      .may_come_back = may_come_back && !has_begun,
+                      .stop = tuner.stop};
+  if (!has_begun)
+    turn.on_waiting = [&tuner](const std::string& text) {
+      if (tuner.on_notice) tuner.on_notice(text);
+    };
+  turn.on_no_lease = [this](const std::string& text) {
+    if (!said_no_lease_.exchange(true)) Notice(text);
+  };
+  return AwaitTurn(shared_cache_->client(), run_id, turn);
 }
 
 void TuneSession::Conclude(const TaskResult& result, const record::Json& versions, Journal* journal) {

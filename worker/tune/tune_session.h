@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@
 #include "worker/tune/recording/sidecar_log.h"
 #include "worker/tune/shared_cache.h"
 #include "worker/tune/tuner.h"
+#include "worker/tune/tuning_turn.h"
 
 namespace telemetry::worker::tune {
 
@@ -35,6 +37,9 @@ struct SessionOptions {
   // Use the best known configs of the kernel on this hardware, from this machine and from the collector, as starting
   // points of searches.
   bool begin_with_known = true;
+  // How long an attempt waits for another worker that tunes the same run, by a lease of the collector. Unset: it takes
+  // no lease.
+  std::optional<absl::Duration> longest_wait = absl::Minutes(30);
   uint64_t spool_limit_bytes = uint64_t{4} << 30;
   std::function<void(const std::string&)> on_notice;  // receives messages for the user, from any thread; may be empty
 };
@@ -46,6 +51,8 @@ struct TuneTask {
   runtime::Settings settings;
   std::string device;  // an argument of OpenDevice
   TunerOptions tuner;  // its starting points come before the known configs
+  // True: if another worker tunes this run, return ABORTED instead of waiting for it.
+  bool may_come_back = false;
 };
 
 // The run and the result of a tuning task.
@@ -62,12 +69,13 @@ class TuneSession {
   static absl::StatusOr<std::unique_ptr<TuneSession>> Open(SessionOptions options);
 
   // Runs an attempt, or resumes the unfinished attempt of an earlier process with the same task. Stores the best config
-  // in best_configs(). Returns the errors of OpenDevice, MakeLibrarySubject, Journal::Open, SidecarLog::Open and
-  // tune::Tune.
+  // in best_configs(). Returns the errors of OpenDevice, MakeLibrarySubject, Journal::Open, SidecarLog::Open,
+  // AwaitTurn and tune::Tune.
   absl::StatusOr<TaskResult> Run(const TuneTask& task);
   // Does the same for a kernel that the caller has bound; `info` describes the attempt. Returns the errors of
   // Journal::Open, SidecarLog::Open and tune::Tune.
-  absl::StatusOr<TaskResult> Tune(TuneSubject subject, recording::AttemptInfo info, TunerOptions tuner);
+  absl::StatusOr<TaskResult> Tune(TuneSubject subject, recording::AttemptInfo info, TunerOptions tuner,
+                                  bool may_come_back = false);
 
   // Waits until the collector has acknowledged every record. Returns DEADLINE_EXCEEDED if it has not within `timeout`;
   // the spool keeps the rest.
@@ -83,6 +91,9 @@ class TuneSession {
   explicit TuneSession(SessionOptions options);
 
   absl::Status OpenProducer();
+  // Takes the lease of the run. Does not wait for it if an earlier process has begun the attempt.
+  absl::StatusOr<Turn> TakeTurn(const std::string& run_id, const TunerOptions& tuner, bool has_begun,
+                                bool may_come_back);
   // Returns the caller's starting points, then the known configs. Waits at most one second for a collector that is
   // down.
   std::vector<codegen::Config> StartingPoints(const v1::Run& run, const TunerOptions& tuner);
@@ -104,6 +115,7 @@ class TuneSession {
   std::unique_ptr<client::DatasetClient> dataset_;  // null without a collector or without begin_with_known
   std::unique_ptr<SharedCache> shared_cache_;       // null without a collector
   std::atomic<bool> said_not_shared_ = false;       // a notice said that a config was not put into the cache
+  std::atomic<bool> said_no_lease_ = false;         // a notice said that a run is tuned without a lease
 };
 
 // Returns the path, below a session's state_dir, of the journal of an attempt at this run with these options.
