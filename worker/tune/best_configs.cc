@@ -87,6 +87,17 @@ absl::StatusOr<BestConfig> ParseBestConfig(const std::string& text) {
   return object.ok() ? FromJson(*object) : object.status();
 }
 
+BestConfigCache BestConfigCache::Among(const std::vector<codegen::Config>& configs) const {
+  if (configs.empty()) return *this;
+  std::vector<uint64_t> ids;
+  for (const codegen::Config& config : configs) ids.push_back(config.id());
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  std::string text;
+  for (const uint64_t id : ids) text += record::FormatConfigId(id);
+  return BestConfigCache(Cat(folder_, "/among-", record::Sha256Hex(text).substr(0, 16)));
+}
+
 absl::StatusOr<BestConfig> BestConfigCache::Find(const std::string& run_id) const {
   return Read(Cat(folder_, "/", run_id, kExtension));
 }

@@ -46,6 +46,10 @@ class BestConfigCache {
  public:
   explicit BestConfigCache(std::string folder) : folder_(std::move(folder)) {}
 
+  // Returns the cache of choices among these configs, in any order: a folder of its own below this one. Without
+  // configs, returns this cache.
+  BestConfigCache Among(const std::vector<codegen::Config>& configs) const;
+
   // Returns NOT_FOUND if no config of the run is stored, and FAILED_PRECONDITION, with the path, if the file is
   // invalid.
   absl::StatusOr<BestConfig> Find(const std::string& run_id) const;

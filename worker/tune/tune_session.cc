@@ -32,6 +32,12 @@ record::Json VersionsOf(const device::DeviceProperties& device) {
   return versions;
 }
 
+std::string ConfigsText(const std::vector<codegen::Config>& configs) {
+  std::string text;
+  for (const codegen::Config& config : configs) text += Cat(" ", record::FormatConfigId(config.id()));
+  return text;
+}
+
 std::string LimitText(const std::optional<int>& limit) { return limit ? Cat(*limit) : "none"; }
 
 }  // namespace
@@ -40,7 +46,8 @@ std::string JournalName(const std::string& run_id, const TunerOptions& options, 
   const search::SearchOptions& search = options.search;
   const std::string how = Cat(search.algorithm, " ", search::EffortName(search.effort), " ", search.seed, " ",
                               LimitText(search.max_generations), " ", LimitText(search.max_configs), " ",
-                              absl::FormatDuration(options.time_budget), begin_with_known ? "" : " nothing known");
+                              absl::FormatDuration(options.time_budget), begin_with_known ? "" : " nothing known",
+                              ConfigsText(search.finite_configs));
   return Cat("attempts/", run_id.substr(0, kJournalDigits), "-", record::Sha256Hex(how).substr(0, kJournalDigits),
              ".journal");
 }
@@ -113,13 +120,14 @@ absl::StatusOr<TaskResult> TuneSession::Tune(TuneSubject subject, recording::Att
   info.origin = options_.origin;
   tuner.processes.measure.device = subject.kernel->device()->id();
   const record::Json versions = VersionsOf(subject.kernel->device()->properties());
-  if (!journal->has_begun()) tuner.search.starting_points = StartingPoints(result.run, tuner);
+  const std::vector<codegen::Config> among = tuner.search.finite_configs;
+  if (!journal->has_begun() && among.empty()) tuner.search.starting_points = StartingPoints(result.run, tuner);
   ASSIGN_OR_RETURN(TuneResult tuned, tune::Tune(std::move(subject), std::move(tuner),
                                                 {.info = std::move(info),
                                                  .sinks = {.producer = producer_.get(), .log = log.get()},
                                                  .journal = journal.get()}));
   result.tuned = std::move(tuned);
-  if (!result.tuned.stopped) Conclude(result, versions, journal.get());
+  if (!result.tuned.stopped) Conclude(result, among, versions, journal.get());
   return result;
 }
 
@@ -139,12 +147,14 @@ absl::StatusOr<Turn> TuneSession::TakeTurn(const std::string& run_id, const Tune
   return AwaitTurn(shared_cache_->client(), run_id, turn);
 }
 
-void TuneSession::Conclude(const TaskResult& result, const record::Json& versions, Journal* journal) {
+void TuneSession::Conclude(const TaskResult& result, const std::vector<codegen::Config>& among,
+                           const record::Json& versions, Journal* journal) {
   absl::Status kept;
   if (const std::optional<FinalRanking::Best>& found = result.tuned.ranking.best) {
     const BestConfig best = MakeBestConfig(result.run, found->config, found->perf_ms, result.tuned.attempt_id);
-    kept = best_configs_.Put(best);
-    Share(best, versions);
+    kept = best_configs_.Among(among).Put(best);
+    // The choice among a few configs says little to others.
+    if (among.empty()) Share(best, versions);
   }
   for (const absl::Status& status : {kept, journal->Remove()}) {
     if (!status.ok()) Notice(std::string(status.message()));

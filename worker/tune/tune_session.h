@@ -37,7 +37,7 @@ struct SessionOptions {
   // Use the best known configs of the kernel on this hardware, from this machine and from the collector, as starting
   // points of searches.
   bool begin_with_known = true;
-  // How long an attempt waits for another worker that tunes the same run, by a lease of the collector. Unset: it takes
+  // The longest time that an attempt waits for another worker that tunes the same run (AwaitTurn). Unset: it takes
   // no lease.
   std::optional<absl::Duration> longest_wait = absl::Minutes(30);
   uint64_t spool_limit_bytes = uint64_t{4} << 30;
@@ -100,8 +100,9 @@ class TuneSession {
   // Opens a log for one attempt; returns null without log_base.
   absl::StatusOr<std::unique_ptr<recording::SidecarLog>> OpenLog() const;
   // Stores the best config of an attempt that has ended, here and in the collector's cache, then removes its journal.
-  // Errors are notices.
-  void Conclude(const TaskResult& result, const record::Json& versions, Journal* journal);
+  // The choice among a list of configs is stored only here, apart from the best config of the run. Errors are notices.
+  void Conclude(const TaskResult& result, const std::vector<codegen::Config>& among, const record::Json& versions,
+                Journal* journal);
   // Puts the config into the collector's cache. Waits at most one second. The first error is a notice.
   void Share(const BestConfig& best, const record::Json& versions);
   void Notice(const std::string& text) const {

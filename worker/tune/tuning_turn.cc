@@ -38,7 +38,7 @@ absl::StatusOr<Turn> AwaitTurn(client::CacheClient& cache, const std::string& ru
   while (!IsStopped(options)) {
     const absl::StatusOr<absl::Duration> left = lease->TryTake();
     if (!left.ok()) {
-      // The queries for known configs report a collector that is away. An older one has no cache.
+      // The queries for known configs report a collector that is away. An older collector has no cache.
       if (!cache.is_absent() && !absl::IsUnimplemented(left.status())) {
         Tell(options.on_no_lease,
              Cat("tuning without a lease, so other workers may tune the same run at the same time: ",

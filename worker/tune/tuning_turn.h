@@ -14,7 +14,7 @@ namespace telemetry::worker::tune {
 
 // The options of AwaitTurn.
 struct TurnOptions {
-  // How long to wait for another worker that tunes the same run.
+  // The longest time to wait for another worker that tunes the same run.
   absl::Duration longest_wait = absl::Minutes(30);
   // True: do not wait, but return ABORTED.
   bool may_come_back = false;
