@@ -65,7 +65,8 @@ absl::StatusOr<tune::TuneTask> MakeTask(const TuneCommandFlags& flags) {
                         .problem = std::move(problem),
                         .settings = settings,
                         .device = flags.device,
-                        .tuner = std::move(tuner)};
+                        .tuner = std::move(tuner),
+                        .rules = {.search_known = flags.tune.search}};
 }
 
 absl::StatusOr<int> Tune(const TuneCommandFlags& flags) {
@@ -108,11 +109,14 @@ class TuneCommand final : public cli::Command {
                  R"(  telemetry-worker tune softmax --collector collector:4747                       default shapes, first device
   telemetry-worker tune softmax --arg x=4096x2560:f16 --device cuda:0 --effort full
   telemetry-worker tune matmul --arg x=512x256 --arg y=256x512 --budget 2m       at most two minutes
+  telemetry-worker tune softmax --search                                         search on where the run is known
   telemetry-worker tune add --collector "" --log /tmp/autotune/add               no collector, only local sidecars
   telemetry-worker tune softmax --debug-values 2 --debug-kernels softmax         print the values around launches
 )",
              .notes =
-                 R"(After a stop or a crash, rerun the command to resume; nothing is measured twice. Tuning continues while the collector is
+                 R"(A run with a complete attempt, of this machine or in the collector, is confirmed: the configs of its final and the default
+config are measured again, within seconds on a GPU.
+After a stop or a crash, rerun the command to resume; nothing is measured twice. Tuning continues while the collector is
 down: records wait in the spool below --state-dir.
 Exit status: 0 a config was found and the collector stored everything; 1 no config was found, or a record was refused or
 is still in the spool; 2 wrong usage.)"}) {}

@@ -43,7 +43,10 @@ void TuneFlags::AddTo(cli::Flags& flags) {
       ->check(CLI::NonNegativeNumber);
   flags.Add("compile-limit", compile_limit, "Time limit for compiling one config")->type_name("TIME");
   flags.Add("run-limit", run_limit, "Time limit for one run of a config")->type_name("TIME");
-  flags.Switch("no-known", no_known, "Do not start from the best configs of earlier attempts and the collector");
+  flags.Switch("no-known", no_known, "Neither confirm nor start from configs of earlier attempts and the collector");
+  flags.Switch(
+      "search", search,
+      "Search also if a complete attempt at the run is known (default: measure the configs of its final again)");
   flags
       .Add("wait", wait,
            "Longest time to wait for another worker that tunes the same run and has a token of the same name, or while "

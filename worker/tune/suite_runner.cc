@@ -91,7 +91,7 @@ class SuiteRunner {
     outcome.device = device;
     if (options_.tuner.stop != nullptr && *options_.tuner.stop) return true;
     TuneTask task = MakeTask(suite_.entries[i], device);
-    task.may_come_back = may_come_back;
+    task.rules.may_come_back = may_come_back;
     outcome.result = session_.Run(task);
     if (may_come_back && absl::IsAborted(outcome.result.status())) {
       Line(outcome, "another worker tunes this run: it comes after the other entries");
@@ -107,7 +107,8 @@ class SuiteRunner {
                      .problem = entry.problem,
                      .settings = entry.settings.value_or(options_.settings),
                      .device = device,
-                     .tuner = options_.tuner};
+                     .tuner = options_.tuner,
+                     .rules = options_.rules};
     if (const std::optional<search::Effort> effort = entry.effort ? entry.effort : suite_.effort) {
       task.tuner.search.effort = *effort;
     }

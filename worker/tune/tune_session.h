@@ -15,9 +15,12 @@
 #include "client/producer.h"
 #include "proto/access/credentials.h"
 #include "proto/record/json.h"
+#include "worker/codegen/config_space.h"
 #include "worker/kernels/library.h"
 #include "worker/runtime/settings.h"
 #include "worker/tune/best_configs.h"
+#include "worker/tune/journal.h"
+#include "worker/tune/known_configs.h"
 #include "worker/tune/recording/sidecar_log.h"
 #include "worker/tune/shared_cache.h"
 #include "worker/tune/tuner.h"
@@ -34,14 +37,23 @@ struct SessionOptions {
   std::string state_dir;
   std::string origin;    // label of the CI job
   std::string log_base;  // base path of local sidecars; empty: none are written
-  // Use the best known configs of the kernel on this hardware, from this machine and from the collector, as starting
-  // points of searches.
+  // Use the best known configs of the kernel on this hardware, from this machine and from the collector: confirm those
+  // of the same run, and begin searches with the others.
   bool begin_with_known = true;
   // The longest time that an attempt waits for another worker that tunes the same run (AwaitTurn). Unset: it takes
   // no lease.
   std::optional<absl::Duration> longest_wait = absl::Minutes(30);
   uint64_t spool_limit_bytes = uint64_t{4} << 30;
   std::function<void(const std::string&)> on_notice;  // receives messages for the user, from any thread; may be empty
+};
+
+// How an attempt behaves if other attempts at its run are known or under way.
+struct AttemptRules {
+  // True: search also if a complete attempt is known. False: confirm it, that is, measure the configs of its final
+  // again.
+  bool search_known = false;
+  // True: if another worker tunes this run, return ABORTED instead of waiting for it.
+  bool may_come_back = false;
 };
 
 // A library kernel to tune, with its arguments and options.
@@ -51,8 +63,7 @@ struct TuneTask {
   runtime::Settings settings;
   std::string device;  // an argument of OpenDevice
   TunerOptions tuner;  // its starting points come before the known configs
-  // True: if another worker tunes this run, return ABORTED instead of waiting for it.
-  bool may_come_back = false;
+  AttemptRules rules;
 };
 
 // The run and the result of a tuning task.
@@ -68,14 +79,16 @@ class TuneSession {
   // Returns INVALID_ARGUMENT if neither a collector nor a log is given. Other errors are those of Producer::Open.
   static absl::StatusOr<std::unique_ptr<TuneSession>> Open(SessionOptions options);
 
-  // Runs an attempt, or resumes the unfinished attempt of an earlier process with the same task. Stores the best config
-  // in best_configs(). Returns the errors of OpenDevice, MakeLibrarySubject, Journal::Open, SidecarLog::Open,
+  // Runs an attempt, or resumes the unfinished attempt of an earlier process with the same task. If a complete attempt
+  // at the run is known, by this machine or the collector, confirms it unless a search is wanted: measures the configs
+  // of its final and the default config. If none of them gives correct results, searches after all. Stores the best
+  // config in best_configs(). Returns the errors of OpenDevice, MakeLibrarySubject, Journal::Open, SidecarLog::Open,
   // AwaitTurn and tune::Tune.
   absl::StatusOr<TaskResult> Run(const TuneTask& task);
   // Does the same for a kernel that the caller has bound; `info` describes the attempt. Returns the errors of
   // Journal::Open, SidecarLog::Open and tune::Tune.
-  absl::StatusOr<TaskResult> Tune(TuneSubject subject, recording::AttemptInfo info, TunerOptions tuner,
-                                  bool may_come_back = false);
+  absl::StatusOr<TaskResult> Tune(const TuneSubject& subject, recording::AttemptInfo info, TunerOptions tuner,
+                                  const AttemptRules& rules = {});
 
   // Waits until the collector has acknowledged every record. Returns DEADLINE_EXCEEDED if it has not within `timeout`;
   // the spool keeps the rest.
@@ -91,12 +104,20 @@ class TuneSession {
   explicit TuneSession(SessionOptions options);
 
   absl::Status OpenProducer();
-  // Takes the lease of the run. Does not wait for it if an earlier process has begun the attempt.
-  absl::StatusOr<Turn> TakeTurn(const std::string& run_id, const TunerOptions& tuner, bool has_begun,
+  struct Preparation;
+
+  // Decides whether to resume, to confirm or to search, and waits for the turn to search. Changes `tuner` accordingly.
+  absl::StatusOr<Preparation> Prepare(const v1::Run& run, const codegen::ConfigSpace& space, const AttemptRules& rules,
+                                      TunerOptions* tuner);
+  absl::StatusOr<std::unique_ptr<Journal>> OpenJournal(const v1::Run& run, const TunerOptions& tuner) const;
+  // Takes the lease of the run, which TurnOptions::longest_wait limits.
+  absl::StatusOr<Turn> TakeTurn(const std::string& run_id, const TunerOptions& tuner, bool may_wait,
                                 bool may_come_back);
-  // Returns the caller's starting points, then the known configs. Waits at most one second for a collector that is
-  // down.
-  std::vector<codegen::Config> StartingPoints(const v1::Run& run, const TunerOptions& tuner);
+  // Returns what is known of the run. Waits at most one second for a collector that is down.
+  KnownConfigs FindKnown(const v1::Run& run);
+  // Runs the attempt that is prepared.
+  absl::StatusOr<TaskResult> RunAttempt(TuneSubject subject, recording::AttemptInfo info, TunerOptions tuner,
+                                        Preparation preparation);
   // Opens a log for one attempt; returns null without log_base.
   absl::StatusOr<std::unique_ptr<recording::SidecarLog>> OpenLog() const;
   // Stores the best config of an attempt that has ended, here and in the collector's cache, then removes its journal.

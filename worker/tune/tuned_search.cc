@@ -55,7 +55,7 @@ absl::StatusOr<Config> TunedSearch::Find(BoundKernel& kernel, absl::Span<const r
     if (known.ok()) return known;
     if (!absl::IsNotFound(known.status())) spdlog::warn("{}: {}", kernel.name(), std::string(known.status().message()));
   }
-  return Tune(kernel, call, run, std::move(tuner));
+  return Tune(kernel, call, run, std::move(tuner), options.force);
 }
 
 absl::StatusOr<Config> TunedSearch::FindKnown(const BoundKernel& kernel, const v1::Run& run,
@@ -69,7 +69,7 @@ absl::StatusOr<Config> TunedSearch::FindKnown(const BoundKernel& kernel, const v
 }
 
 absl::StatusOr<Config> TunedSearch::Tune(BoundKernel& kernel, const Arguments& arguments, const v1::Run& run,
-                                         TunerOptions tuner) {
+                                         TunerOptions tuner, bool force) {
   const std::string name = Cat(kernel.name(), " ", run.input_shapes(), " on ", run.hardware());
   if (options_.session == nullptr) {
     return absl::FailedPreconditionError(
@@ -83,7 +83,7 @@ absl::StatusOr<Config> TunedSearch::Tune(BoundKernel& kernel, const Arguments& a
   }
   ASSIGN_OR_RETURN(const TaskResult result,
                    options_.session->Tune(MakeCallSubject(kernel, arguments, std::move(tolerance)),
-                                          DescribeAttempt(kernel, run), std::move(tuner)));
+                                          DescribeAttempt(kernel, run), std::move(tuner), {.search_known = force}));
   if (result.tuned.stopped) return absl::CancelledError(Cat("the tuning of ", name, " was stopped"));
   if (result.tuned.ranking.best) return result.tuned.ranking.best->config;
   return absl::NotFoundError(

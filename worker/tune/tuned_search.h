@@ -45,7 +45,8 @@ class TunedSearch final : public runtime::Search {
   absl::StatusOr<codegen::Config> FindKnown(const runtime::BoundKernel& kernel, const v1::Run& run,
                                             const TunerOptions& tuner) const;
   absl::StatusOr<codegen::Config> Tune(runtime::BoundKernel& kernel, const runtime::Arguments& arguments,
-                                       const v1::Run& run, TunerOptions tuner) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+                                       const v1::Run& run, TunerOptions tuner, bool force)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const BestConfigCache known_;
   const TunedSearchOptions options_;
