@@ -26,7 +26,7 @@ struct KnownSources {
 // the cache other than NOT_FOUND is returned without a query to the collector.
 absl::StatusOr<BestConfig> FindBestConfig(const v1::Run& run, const KnownSources& sources);
 
-// What earlier attempts found out, each config once.
+// The results of earlier attempts, each config once.
 struct KnownConfigs {
   // The configs of finals of this run: the best ones (of `cache`, `shared`, `collector`), then the runners-up. Empty:
   // no complete attempt at this run is known. At most 19.

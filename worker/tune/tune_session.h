@@ -47,7 +47,7 @@ struct SessionOptions {
   std::function<void(const std::string&)> on_notice;  // receives messages for the user, from any thread; may be empty
 };
 
-// How an attempt behaves if other attempts at its run are known or under way.
+// The behaviour of an attempt if other attempts at its run are known or under way.
 struct AttemptRules {
   // True: search also if a complete attempt is known. False: confirm it, that is, measure the configs of its final
   // again.
