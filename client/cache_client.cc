@@ -73,6 +73,10 @@ absl::StatusOr<v1::CacheEntry> CacheClient::Get(const v1::GetCacheRequest& reque
 absl::StatusOr<v1::PutCacheResponse> CacheClient::Put(const v1::CacheEntry& entry) {
   v1::PutCacheRequest request;
   *request.mutable_entry() = entry;
+  return Put(request);
+}
+
+absl::StatusOr<v1::PutCacheResponse> CacheClient::Put(const v1::PutCacheRequest& request) {
   return Call(&Stub::Put, request);
 }
 

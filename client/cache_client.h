@@ -38,6 +38,7 @@ class CacheClient {
   // of Get. Every message names the collector.
   absl::StatusOr<v1::CacheEntry> Get(const v1::GetCacheRequest& request) ABSL_LOCKS_EXCLUDED(mutex_);
   absl::StatusOr<v1::PutCacheResponse> Put(const v1::CacheEntry& entry) ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::StatusOr<v1::PutCacheResponse> Put(const v1::PutCacheRequest& request) ABSL_LOCKS_EXCLUDED(mutex_);
   absl::StatusOr<v1::ListCacheResponse> List(const v1::ListCacheRequest& request) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Calls `take` for each entry that the request selects, over all pages, at most `limit` times. An error of `take`
@@ -45,6 +46,7 @@ class CacheClient {
   absl::Status ListAll(v1::ListCacheRequest request, size_t limit,
                        const std::function<absl::Status(const v1::CacheEntry&)>& take) ABSL_LOCKS_EXCLUDED(mutex_);
 
+  const CacheClientOptions& options() const { return options_; }
   // Returns true after a call that did not reach the collector or got no answer in time.
   bool is_absent() const ABSL_LOCKS_EXCLUDED(mutex_);
 

@@ -99,9 +99,10 @@ absl::StatusOr<tune::SuiteOptions> MakeSuiteOptions(const RunFlags& flags) {
   ASSIGN_OR_RETURN(tune::TunerOptions tuner, ParseTunerOptions(flags.tune));
   ASSIGN_OR_RETURN(runtime::Settings settings, ParseSettings(flags.tune.settings));
   tuner.stop = &cli::StopOnEndSignals();
-  return tune::SuiteOptions{.tuner = std::move(tuner), .settings = settings, .on_line = [](const std::string& line) {
-                              std::cerr << line << "\n";
-                            }};
+  return tune::SuiteOptions{.tuner = std::move(tuner),
+                            .rules = {.search_known = flags.tune.search},
+                            .settings = settings,
+                            .on_line = [](const std::string& line) { std::cerr << line << "\n"; }};
 }
 
 absl::StatusOr<int> TuneSuite(const RunFlags& flags) {

@@ -67,7 +67,8 @@ absl::StatusOr<tune::TuneTask> MakeTask(const TuneCommandFlags& flags) {
                         .problem = std::move(problem),
                         .settings = settings,
                         .device = flags.device,
-                        .tuner = std::move(tuner)};
+                        .tuner = std::move(tuner),
+                        .rules = {.search_known = flags.tune.search}};
 }
 
 absl::StatusOr<int> Tune(const TuneCommandFlags& flags) {
@@ -78,6 +79,7 @@ absl::StatusOr<int> Tune(const TuneCommandFlags& flags) {
     ASSIGN_OR_RETURN(task, MakeTask(flags));
   } else {
     ASSIGN_OR_RETURN(task.tuner, ParseTunerOptions(flags.tune));
+    task.rules.search_known = flags.tune.search;
   }
   ASSIGN_OR_RETURN(std::unique_ptr<tune::TuneSession> session, OpenSession(flags.tune));
 
@@ -91,7 +93,8 @@ absl::StatusOr<int> Tune(const TuneCommandFlags& flags) {
     };
     task.tuner.on_notice = [&display](const std::string& text) { display.Line(text); };
     task.tuner.processes.measure.on_debug = [&display](std::string_view text) { display.Line(std::string(text)); };
-    result = flags.spec.empty() ? session->Run(task) : RunSpec(*session, flags.spec, flags.device, task.tuner);
+    result =
+        flags.spec.empty() ? session->Run(task) : RunSpec(*session, flags.spec, flags.device, task.tuner, task.rules);
   }
   if (result.ok()) {
     std::cout << Describe(*result) << "\n";
@@ -116,12 +119,15 @@ class TuneCommand final : public cli::Command {
                  R"(  telemetry-worker tune softmax --collector collector:4747                       default shapes, first device
   telemetry-worker tune softmax --arg x=4096x2560:f16 --device cuda:0 --effort full
   telemetry-worker tune matmul --arg x=512x256 --arg y=256x512 --budget 2m       at most two minutes
+  telemetry-worker tune softmax --search                                         search on where the run is known
   telemetry-worker tune add --collector "" --log /tmp/autotune/add               no collector, only local sidecars
   telemetry-worker tune --spec conv.json --device opencl:0                        your own kernel, from a T1 file
   telemetry-worker tune softmax --debug-values 2 --debug-kernels softmax         print the values around launches
 )",
              .notes =
-                 R"(After a stop or a crash, rerun the command to resume; nothing is measured twice. Tuning continues while the collector is
+                 R"(A run with a complete attempt, of this machine or in the collector, is confirmed: the configs of its final and the default
+config are measured again, within seconds on a GPU.
+After a stop or a crash, rerun the command to resume; nothing is measured twice. Tuning continues while the collector is
 down: records wait in the spool below --state-dir.
 Exit status: 0 a config was found and the collector stored everything; 1 no config was found, or a record was refused or
 is still in the spool; 2 wrong usage.)"}) {}

@@ -43,7 +43,15 @@ void TuneFlags::AddTo(cli::Flags& flags) {
       ->check(CLI::NonNegativeNumber);
   flags.Add("compile-limit", compile_limit, "Time limit for compiling one config")->type_name("TIME");
   flags.Add("run-limit", run_limit, "Time limit for one run of a config")->type_name("TIME");
-  flags.Switch("no-known", no_known, "Do not start from the best configs of earlier attempts and the collector");
+  flags.Switch("no-known", no_known, "Neither confirm nor start from configs of earlier attempts and the collector");
+  flags.Switch(
+      "search", search,
+      "Search also if a complete attempt at the run is known (default: measure the configs of its final again)");
+  flags
+      .Add("wait", wait,
+           "Longest time to wait for another worker that tunes the same run and has a token of the same name, or while "
+           "the collector uses no tokens; 0: tune at once")
+      ->type_name("TIME");
   flags
       .Add("debug-values", debug_values,
            "Inspect values around each config's first launch: 1 saves tensors (.npy), 2 prints them, 3 prints kernel "
@@ -99,12 +107,16 @@ absl::StatusOr<std::unique_ptr<tune::TuneSession>> OpenSession(const TuneFlags& 
   if (!flags.collector.empty()) {
     RETURN_IF_ERROR(access::Connection::Check(flags.credentials, flags.collector));
   }
+  ASSIGN_OR_RETURN(const absl::Duration wait, ParseDuration("--wait", flags.wait));
+  std::optional<absl::Duration> longest_wait;
+  if (wait > absl::ZeroDuration()) longest_wait = wait;
   return tune::TuneSession::Open({.collector = flags.collector,
                                   .credentials = flags.credentials,
                                   .state_dir = flags.state_dir,
                                   .origin = flags.origin,
                                   .log_base = flags.log,
                                   .begin_with_known = !flags.no_known,
+                                  .longest_wait = longest_wait,
                                   .spool_limit_bytes = flags.spool_limit_mib << 20,
                                   .on_notice = [](const std::string& text) { spdlog::warn("{}", text); }});
 }

@@ -8,6 +8,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 #include "proto/record/json.h"
+#include "server/storage/cache_put.h"
 #include "server/storage/nul_check.h"
 
 namespace telemetry::cache {
@@ -71,6 +72,15 @@ absl::Status CheckRequest(const v1::PutCacheRequest& request) {
   RETURN_IF_ERROR(CheckVersions(entry.versions_json()));
   if (!entry.sender().empty() || entry.stored_unix_us() != 0) {
     return absl::InvalidArgumentError("sender and stored_unix_us are set by the collector");
+  }
+  if (request.condition().values_size() > kMaxConditionValues) {
+    return absl::InvalidArgumentError(absl::StrCat("the condition has more than ", kMaxConditionValues, " values"));
+  }
+  for (const std::string& value : request.condition().values()) {
+    RETURN_IF_ERROR(CheckLength("condition.values", value, storage::kMaxConditionBytes));
+  }
+  if (request.condition().max_age_us() < 0) {
+    return absl::InvalidArgumentError("condition.max_age_us is negative");
   }
   if (!entry.attempt_id().empty() && entry.attempt_id().size() != record::kAttemptIdBytes) {
     return absl::InvalidArgumentError("attempt_id has not 16 bytes");

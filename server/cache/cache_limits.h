@@ -15,6 +15,7 @@ inline constexpr uint64_t kMaxHardwareBytes = 256;
 inline constexpr uint64_t kMaxVersionsBytes = uint64_t{4} << 10;
 inline constexpr uint64_t kMaxSenderBytes = 1024;
 inline constexpr int kMaxSenders = 16;
+inline constexpr int kMaxConditionValues = 4;
 // The most bytes of a request. A larger one is refused unparsed.
 inline constexpr uint64_t kMaxRequestBytes = kMaxValueBytes + (uint64_t{32} << 10);
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -25,6 +26,9 @@ struct CacheBudget {
 // The bytes for which an entry is charged beyond its texts and its value: the row and its places in the indexes.
 inline constexpr uint64_t kCacheEntryBaseBytes = 512;
 
+// The longest values that a PutCondition is compared with.
+inline constexpr uint64_t kMaxConditionBytes = 1024;
+
 // Returns the bytes that an entry is charged for.
 inline uint64_t CacheEntryBytes(const v1::CacheEntry& entry) {
   return kCacheEntryBaseBytes + entry.namespace_().size() + entry.key().size() + entry.hardware().size() +
@@ -35,6 +39,7 @@ inline uint64_t CacheEntryBytes(const v1::CacheEntry& entry) {
 struct CachePut {
   std::string sender;  // not empty
   v1::CacheEntry entry;
+  std::optional<v1::PutCondition> condition = std::nullopt;
 };
 
 // The result of one CachePut.
@@ -42,6 +47,9 @@ struct CachePutOutcome {
   // RESOURCE_EXHAUSTED: the entry is larger than a budget, or there are too many senders. Nothing was changed then.
   absl::Status status;
   uint64_t removed = 0;  // entries that were removed to make room, or because of their age
+  // The sender's entry that does not fulfil the condition, and its age; nothing was changed then.
+  std::optional<v1::CacheEntry> kept = std::nullopt;
+  int64_t kept_age_us = 0;
 };
 
 }  // namespace telemetry::storage

@@ -205,8 +205,11 @@ class Tuning(CacheTest):
             collector = f"--collector={self.pipeline.address}"
             first = self.tune("first", "--max-configs=3", collector)
             self.assertEqual(first.returncode, 0, first.stderr)
-            (listed,) = [json.loads(line) for line in self.cache("list", "--values").splitlines()]
-            self.assertEqual(listed["namespace"], "autotune-telemetry")
+            entries = [json.loads(line) for line in self.cache("list", "--values").splitlines()]
+            # The lease of the run, which is free again, and the best config.
+            self.assertEqual([entry["namespace"] for entry in entries], ["lease", "autotune-telemetry"])
+            lease, listed = entries
+            self.assertEqual((base64.b64decode(lease["value"]), lease["key"]), (b"free", listed["key"]))
             best = json.loads(base64.b64decode(listed["value"]))
             self.assertEqual((listed["key"], listed["hardware"]), (best["run_id"], best["hardware"]))
             self.assertEqual(listed["attempt_id"], best["attempt_id"])
@@ -215,7 +218,7 @@ class Tuning(CacheTest):
             best["config"] |= {"block_sizes": [4], "num_warps": 2}
             name = (listed["namespace"], listed["key"], f"--hardware={listed['hardware']}")
             self.cache("put", *name, stdin=json.dumps(best).encode())
-            second = self.tune("second", "--max-configs=3", "--seed=9", collector)
+            second = self.tune("second", "--max-configs=3", "--seed=9", "--search", collector)
             self.assertEqual(second.returncode, 0, second.stderr)
             self.assertRegex((self.folder / "second.csv").read_text(), r"block_sizes=\[4\].*num_warps=2\b")
 

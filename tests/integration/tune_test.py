@@ -175,7 +175,7 @@ class TunedAgain(unittest.TestCase):
                 tune(pipeline, "softmax", "--max-configs=4", log="first")
                 known = best(pipeline, "softmax")
                 # This search has few configs of its own, and they differ from those of the first search.
-                tune(pipeline, "softmax", "--max-configs=3", "--seed=99", log="second")
+                tune(pipeline, "softmax", "--max-configs=3", "--seed=99", "--search", log="second")
             second = pandas.read_csv(pipeline.folder / "second.csv")
             first_generation = second[(second["generation"] == 0) & (second["status"] == "ok")]
             self.assertIn(known["config_id"], set(first_generation["config_id"]))
@@ -191,6 +191,56 @@ class TunedAgain(unittest.TestCase):
             run("telemetry-worker", "tune", "softmax", *KERNELS["softmax"], *flags)
             self.assertEqual(sorted(os.listdir(state)), ["attempts", "best"])  # no spool
             self.assertGreater(len(csv_rows(pathlib.Path(f"{log}.csv").read_bytes())), 0)
+
+
+class Fleet(unittest.TestCase):
+    """Workers that begin with the same suite at the same time. With WORKERS=10 KILLED=3, the test takes minutes."""
+
+    def start(self, pipeline, suite, number):
+        flags = (f"--collector={pipeline.address}", f"--state-dir={pipeline.folder / str(number)}", "--max-configs=4")
+        with (pipeline.folder / f"{number}.log").open("w") as log:
+            return subprocess.Popen(
+                [BIN / "telemetry-worker", "run", f"--suite={suite}", "--compilers=1", *flags],
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                env=environment_with(()),
+            )
+
+    def await_turn_of(self, pipeline, killed):
+        """Waits until one of the workers searches, which the leases show, or has ended."""
+        while not any(worker.poll() is not None for worker in killed):
+            listed = run("telemetry-worker", "cache", "list", "--namespace=lease", f"--collector={pipeline.address}")
+            if listed:
+                return
+
+    def test_each_run_is_searched_once(self):
+        count, killed = int(os.environ.get("WORKERS", "3")), int(os.environ.get("KILLED", "0"))
+        with tempfile.TemporaryDirectory(prefix="tune_test.") as folder:
+            pipeline = Pipeline(pathlib.Path(folder) / "pipeline")
+            suite = pathlib.Path(folder) / "suite.json"
+            entries = [{"kernel": "softmax", "args": [f"x={rows}x64:f32"]} for rows in (16, 32)]
+            suite.write_text(json.dumps({"devices": ["opencl:0"], "kernels": entries}))
+            with pipeline.serving():
+                dead = [self.start(pipeline, suite, number) for number in range(killed)]
+                if dead:
+                    self.await_turn_of(pipeline, dead)
+                workers = [self.start(pipeline, suite, number) for number in range(killed, count)]
+                for worker in dead:
+                    worker.kill()
+                    worker.communicate()
+                for number, worker in enumerate(workers, killed):
+                    table, _ = worker.communicate(timeout=580)
+                    log = (pipeline.folder / f"{number}.log").read_text()
+                    self.assertEqual(worker.returncode, 0, log)
+                    self.assertRegex(table, r"softmax x=16x64:f32 .*\n.*softmax x=32x64:f32 ")
+            attempts = json_lines(pipeline.export("helion")[".attempts.jsonl"])
+            complete = [attempt for attempt in attempts if attempt["state"] == "complete"]
+            searches = collections.Counter(
+                attempt["run_id"] for attempt in complete if attempt["search_algorithm"] != "FiniteSearch"
+            )
+            self.assertEqual(sorted(searches.values()), [1, 1])
+            self.assertEqual(len(complete), len(entries) * (count - killed))
 
 
 class Suite(unittest.TestCase):

@@ -95,6 +95,11 @@ absl::StatusOr<std::string> BoundKernel::ToSource(const codegen::Config& config)
   return std::move(generated.source);
 }
 
+absl::StatusOr<std::string> BoundKernel::ToSource() const {
+  const absl::StatusOr<codegen::Config> config = ImplicitConfig();
+  return ToSource(config.ok() ? *config : config_space_.Default());
+}
+
 void BoundKernel::ShowCode(const codegen::Config& config, const std::string& source) const {
   spdlog::debug("{}: output code of {}\n{}", name(), config.ToString(), source);
   if (!definition_->settings.print_output_code) return;

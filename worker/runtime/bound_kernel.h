@@ -18,6 +18,7 @@
 #include "worker/runtime/compile_cache.h"
 #include "worker/runtime/compiled_kernel.h"
 #include "worker/runtime/kernel_definition.h"
+#include "worker/runtime/search.h"
 
 namespace telemetry::worker::runtime {
 
@@ -49,6 +50,8 @@ class BoundKernel {
   // FAILED_PRECONDITION: there is no device to generate code for.
   absl::StatusOr<codegen::GeneratedKernel> Generate(const codegen::Config& config) const;
   absl::StatusOr<std::string> ToSource(const codegen::Config& config) const;
+  // Returns the code of the config that a call would run without autotuning, or of the default config if there is none.
+  absl::StatusOr<std::string> ToSource() const;
 
   // Generates, compiles and loads a config, or returns it from the cache. Logs the code at debug level, and prints it
   // if print_output_code is set. Returns the errors of Generate and CompileCache::Get.
@@ -64,11 +67,11 @@ class BoundKernel {
   // message says how to provide one.
   absl::StatusOr<codegen::Config> ImplicitConfig() const;
 
-  // Finds a config and sets it. Without `force` (and without the setting force_autotune), a single fixed config is used
-  // without measurement, and several fixed configs are measured by FiniteSearch. Otherwise the kernel's Search does a
-  // full search. FAILED_PRECONDITION: autotuning is disallowed, there is no Search, or this is reference mode. Other
-  // errors are the search's.
-  absl::StatusOr<codegen::Config> Autotune(absl::Span<const Argument> arguments, bool force = false);
+  // Finds a config and sets it. A single config to choose from, of `options` or else a fixed one, is used without
+  // measurement. The kernel's Search chooses among several ones. If there are none, or with options.force or the
+  // setting force_autotune, it searches the whole space. FAILED_PRECONDITION: such a search is disallowed, there is no
+  // Search, or this is reference mode. Other errors are the Search's.
+  absl::StatusOr<codegen::Config> Autotune(absl::Span<const Argument> arguments, AutotuneOptions options = {});
 
   // Runs the config that is set, or the implicit one, or autotunes first. Queues the launch: synchronise before
   // reading. Returns the outputs in the order in which the kernel declares them: dense, in newly allocated memory
@@ -107,7 +110,7 @@ class BoundKernel {
 
   absl::StatusOr<std::shared_ptr<CompiledKernel>> ConfigToRun(absl::Span<const Argument> arguments)
       ABSL_LOCKS_EXCLUDED(mutex_, autotune_mutex_);
-  absl::StatusOr<codegen::Config> FindConfig(absl::Span<const Argument> arguments, bool force);
+  absl::StatusOr<codegen::Config> FindConfig(absl::Span<const Argument> arguments, AutotuneOptions options);
 
   const std::shared_ptr<const KernelDefinition> definition_;
   const std::string key_;

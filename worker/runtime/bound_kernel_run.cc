@@ -9,23 +9,20 @@
 #include "spdlog/spdlog.h"
 #include "worker/ir/reference/reference.h"
 #include "worker/runtime/bound_kernel.h"
-#include "worker/runtime/finite_search.h"
 
 namespace telemetry::worker::runtime {
 
 using record::Cat;
 
-absl::StatusOr<codegen::Config> BoundKernel::FindConfig(absl::Span<const Argument> arguments, bool force) {
+absl::StatusOr<codegen::Config> BoundKernel::FindConfig(absl::Span<const Argument> arguments, AutotuneOptions options) {
   if (ReferenceMode()) {
     return absl::FailedPreconditionError(
         Cat("kernel '", name(), "' is in reference mode: there is nothing to autotune"));
   }
-  const std::vector<codegen::Config>& fixed = definition_->configs;
-  force = force || definition_->settings.force_autotune;
-  const bool full = force || fixed.empty();
-  if (!full && fixed.size() == 1) return fixed[0];
-  if (!full) return FiniteSearch(fixed).Find(*this, arguments, force);
-  if (definition_->settings.disallow_autotuning) {
+  options.force = options.force || definition_->settings.force_autotune;
+  if (options.configs.empty() && !options.force) options.configs = definition_->configs;
+  if (options.configs.size() == 1) return options.configs.front();
+  if (options.configs.empty() && definition_->settings.disallow_autotuning) {
     return absl::FailedPreconditionError(
         Cat("kernel '", name(),
             "' would be autotuned, which the setting disallow_autotuning forbids; give "
@@ -33,15 +30,15 @@ absl::StatusOr<codegen::Config> BoundKernel::FindConfig(absl::Span<const Argumen
   }
   if (definition_->search == nullptr) {
     return absl::FailedPreconditionError(
-        Cat("kernel '", name(), "' would be autotuned, but was built without a search"));
+        Cat("kernel '", name(), "' would be autotuned, but was built without a search (KernelSpec::search)"));
   }
-  return definition_->search->Find(*this, arguments, force);
+  return definition_->search->Find(*this, arguments, options);
 }
 
-absl::StatusOr<codegen::Config> BoundKernel::Autotune(absl::Span<const Argument> arguments, bool force) {
+absl::StatusOr<codegen::Config> BoundKernel::Autotune(absl::Span<const Argument> arguments, AutotuneOptions options) {
   if (absl::StatusOr<Leaves> leaves = CheckedLeaves(arguments); !leaves.ok()) return leaves.status();
   const absl::MutexLock lock(&autotune_mutex_);
-  ASSIGN_OR_RETURN(codegen::Config found, FindConfig(arguments, force));
+  ASSIGN_OR_RETURN(codegen::Config found, FindConfig(arguments, std::move(options)));
   RETURN_IF_ERROR(SetConfig(found));
   return found;
 }
@@ -54,7 +51,7 @@ absl::StatusOr<std::shared_ptr<CompiledKernel>> BoundKernel::ConfigToRun(absl::S
   const absl::MutexLock autotune_lock(&autotune_mutex_);
   absl::StatusOr<codegen::Config> config = ImplicitConfig();
   const bool is_set = this->config().has_value();  // by a thread that held autotune_mutex_ before
-  if (!is_set && (!config.ok() || definition_->settings.force_autotune)) config = FindConfig(arguments, false);
+  if (!is_set && (!config.ok() || definition_->settings.force_autotune)) config = FindConfig(arguments, {});
   if (!config.ok()) return config.status();
   RETURN_IF_ERROR(SetConfig(*config));
   const absl::MutexLock lock(&mutex_);

@@ -39,7 +39,7 @@ struct KernelSpec {
   std::vector<NamedSetting> named_settings;  // some settings by name
 
   std::string source;              // the text of the definition, which identifies the kernel in the dataset
-  std::shared_ptr<Search> search;  // a full search; null: autotuning without fixed configs is an error
+  std::shared_ptr<Search> search;  // chooses a config; null: a call that has no config or several ones is an error
 };
 
 // A valid kernel definition. Immutable, shared by the objects created from it.

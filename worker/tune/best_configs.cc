@@ -40,6 +40,12 @@ absl::StatusOr<BestConfig> FromJson(const Json& object) {
     return absl::FailedPreconditionError("no run_id, config or perf_ms");
   }
   best.config = codegen::Config(*config);
+  // Entries of older versions have none.
+  const Json* runners_up = object.Find("runners_up");
+  for (const Json& item : runners_up == nullptr ? std::vector<Json>() : runners_up->items) {
+    absl::StatusOr<codegen::Config> other = codegen::Config::Parse(item.text);
+    if (other.ok() && best.runners_up.size() < BestConfig::kMostRunnersUp) best.runners_up.push_back(*std::move(other));
+  }
   return best;
 }
 
@@ -69,6 +75,8 @@ BestConfig MakeBestConfig(const v1::Run& run, codegen::Config config, double per
 
 Json ToJson(const BestConfig& best) {
   Json object = Json::Object();
+  Json runners_up = Json::Array();
+  for (const codegen::Config& config : best.runners_up) runners_up.items.push_back(Json::String(config.ToString()));
   object.members = {{"kernel_name", Json::String(best.kernel_name)},
                     {"input_shapes", Json::String(best.input_shapes)},
                     {"dtypes", Json::String(best.dtypes)},
@@ -77,6 +85,7 @@ Json ToJson(const BestConfig& best) {
                     {"config", best.config.json()},
                     {"config_text", Json::String(best.config.ToString())},
                     {"config_id", Json::String(record::FormatConfigId(best.config.id()))},
+                    {"runners_up", std::move(runners_up)},
                     {"run_id", Json::String(best.run_id)},
                     {"attempt_id", Json::String(best.attempt_id)}};
   return object;
@@ -85,6 +94,17 @@ Json ToJson(const BestConfig& best) {
 absl::StatusOr<BestConfig> ParseBestConfig(const std::string& text) {
   const absl::StatusOr<Json> object = record::ParseJson(text);
   return object.ok() ? FromJson(*object) : object.status();
+}
+
+BestConfigCache BestConfigCache::Among(const std::vector<codegen::Config>& configs) const {
+  if (configs.empty()) return *this;
+  std::vector<uint64_t> ids;
+  for (const codegen::Config& config : configs) ids.push_back(config.id());
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  std::string text;
+  for (const uint64_t id : ids) text += record::FormatConfigId(id);
+  return BestConfigCache(Cat(folder_, "/among-", record::Sha256Hex(text).substr(0, 16)));
 }
 
 absl::StatusOr<BestConfig> BestConfigCache::Find(const std::string& run_id) const {

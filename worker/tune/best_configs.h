@@ -14,6 +14,8 @@ namespace telemetry::worker::tune {
 
 // The best known config of a run.
 struct BestConfig {
+  static constexpr size_t kMostRunnersUp = 8;
+
   std::string run_id;
   std::string kernel_name;
   std::string input_shapes;
@@ -23,6 +25,8 @@ struct BestConfig {
   double perf_ms = 0;
   std::string attempt_id;  // 32 hex digits: the attempt that measured it; empty: unknown
   bool is_final = true;    // measured in a final, like every config in BestConfigCache; not part of the JSON
+  // The other configs of the final, fastest first. Readers take at most kMostRunnersUp.
+  std::vector<codegen::Config> runners_up = {};
 
   // Returns true if this config is better than `other`: a final measurement beats any other measurement, because a few
   // samples of a search may be too fast; otherwise the smaller time wins.
@@ -45,6 +49,10 @@ absl::StatusOr<BestConfig> ParseBestConfig(const std::string& text);
 class BestConfigCache {
  public:
   explicit BestConfigCache(std::string folder) : folder_(std::move(folder)) {}
+
+  // Returns the cache of choices among these configs, in any order: a folder of its own below this one. Without
+  // configs, returns this cache.
+  BestConfigCache Among(const std::vector<codegen::Config>& configs) const;
 
   // Returns NOT_FOUND if no config of the run is stored, and FAILED_PRECONDITION, with the path, if the file is
   // invalid.

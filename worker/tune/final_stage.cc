@@ -50,13 +50,20 @@ std::vector<AttemptRow> MakeFinalRows(int64_t generation, absl::Span<const Compi
 
 FinalRanking RankFinal(absl::Span<const AttemptRow> rows, const Config& default_config) {
   FinalRanking ranking;
+  std::vector<const AttemptRow*> ran;
   for (const AttemptRow& row : rows) {
     if (!recording::IsOfFinal(row) || !row.perf_ms) continue;
+    ran.push_back(&row);
     if (row.config == default_config) ranking.default_perf_ms = row.perf_ms;
     if (row.detail->tied_with_best()) ranking.ties.push_back(row.config);
     if (!ranking.best || *row.perf_ms < ranking.best->perf_ms) ranking.best = {row.config, *row.perf_ms};
   }
   if (ranking.best) std::erase(ranking.ties, ranking.best->config);
+  std::stable_sort(ran.begin(), ran.end(),
+                   [](const AttemptRow* a, const AttemptRow* b) { return *a->perf_ms < *b->perf_ms; });
+  for (const AttemptRow* row : ran) {
+    if (row->config != ranking.best->config) ranking.runners_up.push_back(row->config);
+  }
   return ranking;
 }
 

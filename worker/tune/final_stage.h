@@ -30,9 +30,10 @@ struct FinalRanking {
     codegen::Config config;
     double perf_ms = 0;
   };
-  std::optional<Best> best;               // unset: no config ran with correct results, or there was no final
-  std::vector<codegen::Config> ties;      // other configs whose times do not differ from the best beyond the noise
-  std::optional<double> default_perf_ms;  // measured in the same final; unset: the default config was not in it
+  std::optional<Best> best;                 // unset: no config ran with correct results, or there was no final
+  std::vector<codegen::Config> runners_up;  // all others that were in the final and ran, fastest first
+  std::vector<codegen::Config> ties;        // other configs whose times do not differ from the best beyond the noise
+  std::optional<double> default_perf_ms;    // measured in the same final; unset: the default config was not in it
 };
 
 // Returns the ranking of the final that is among the rows.

@@ -73,11 +73,11 @@ class UniqueConfigs {
   std::vector<Config> configs_;
 };
 
-// Adds the config for this run in the collector's cache. Returns an error if no other query can be expected to succeed.
-absl::Status AddFromSharedCache(const v1::Run& run, const KnownSources& sources, UniqueConfigs* configs) {
+// Adds the entry of this run in the collector's cache. Returns an error if no other query can be expected to succeed.
+absl::Status AddFromSharedCache(const v1::Run& run, const KnownSources& sources, std::vector<BestConfig>* bests) {
   if (sources.shared == nullptr || sources.shared->is_absent()) return absl::OkStatus();
   absl::StatusOr<BestConfig> shared = sources.shared->Find(run);
-  if (shared.ok()) configs->Add(std::move(shared->config));
+  if (shared.ok()) bests->push_back(*shared);
   if (absl::IsFailedPrecondition(shared.status())) Notice(sources, std::string(shared.status().message()));
   // An older collector has no cache.
   const bool goes_on = shared.ok() || absl::IsNotFound(shared.status()) || absl::IsUnimplemented(shared.status()) ||
@@ -85,14 +85,14 @@ absl::Status AddFromSharedCache(const v1::Run& run, const KnownSources& sources,
   return goes_on ? absl::OkStatus() : shared.status();
 }
 
-// Adds the collector's config for this run to `configs` and its configs for other shapes to `others`.
-void AddFromCollector(const v1::Run& run, const KnownSources& sources, UniqueConfigs* configs,
+// Adds the collector's configs for this run to `bests` and its configs for other shapes to `others`.
+void AddFromCollector(const v1::Run& run, const KnownSources& sources, std::vector<BestConfig>* bests,
                       std::vector<BestConfig>* others) {
   // After a query that failed, the next one would probably wait for its deadline, too, so it is skipped.
-  absl::Status status = AddFromSharedCache(run, sources, configs);
+  absl::Status status = AddFromSharedCache(run, sources, bests);
   if (status.ok() && sources.collector != nullptr) {
     absl::StatusOr<BestConfig> same = AskForRun(run, *sources.collector);
-    if (same.ok()) configs->Add(std::move(same->config));
+    if (same.ok()) bests->push_back(*same);
     if (!absl::IsNotFound(same.status())) status = same.status();
   }
   if (status.ok() && sources.collector != nullptr) {
@@ -128,20 +128,34 @@ absl::StatusOr<BestConfig> FindBestConfig(const v1::Run& run, const KnownSources
   return collected.ok() && collected->IsBetterThan(*cached) ? collected : cached;
 }
 
-std::vector<Config> StartingPointsFor(const v1::Run& run, const KnownSources& sources) {
-  UniqueConfigs configs;
+KnownConfigs FindKnownConfigs(const v1::Run& run, const KnownSources& sources) {
+  std::vector<BestConfig> bests;
   if (absl::StatusOr<BestConfig> cached = sources.cache->Find(run.run_id()); cached.ok()) {
-    configs.Add(std::move(cached->config));
+    bests.push_back(*std::move(cached));
   }
   std::vector<BestConfig> collected;
-  AddFromCollector(run, sources, &configs, &collected);
+  AddFromCollector(run, sources, &bests, &collected);
+
+  UniqueConfigs of_run;
+  for (const BestConfig& best : bests) {
+    if (best.is_final) of_run.Add(best.config);
+  }
+  for (const BestConfig& best : bests) {
+    for (const Config& config : best.runners_up) of_run.Add(config);
+  }
+  KnownConfigs known = {.of_run = of_run.Take()};
+
+  UniqueConfigs points;
+  for (const Config& config : known.of_run) points.Add(config);
+  for (BestConfig& best : bests) points.Add(std::move(best.config));
   size_t others = 0;
   for (BestConfig& best : sources.cache->FindAll(run.kernel_name(), run.hardware())) {
     if (best.run_id == run.run_id() || others++ >= kMostOfOthers) continue;
-    configs.Add(std::move(best.config));
+    points.Add(std::move(best.config));
   }
-  for (BestConfig& best : collected) configs.Add(std::move(best.config));
-  return configs.Take();
+  for (BestConfig& best : collected) points.Add(std::move(best.config));
+  known.starting_points = points.Take();
+  return known;
 }
 
 double ShapeDistance(const std::string& shapes, const std::string& other_shapes) {

@@ -26,11 +26,19 @@ struct KnownSources {
 // the cache other than NOT_FOUND is returned without a query to the collector.
 absl::StatusOr<BestConfig> FindBestConfig(const v1::Run& run, const KnownSources& sources);
 
-// Returns starting points for a search for this run's best config, most promising first, each config once: the known
-// configs of this run (of `cache`, `shared`, `collector`); then the newest configs in `cache` for other shapes on this
-// hardware; then the collector's configs for other shapes, nearest shapes first. Returns at most 13 configs. An error
-// of a source is a notice. If `shared` does not answer, the collector is not queried either.
-std::vector<codegen::Config> StartingPointsFor(const v1::Run& run, const KnownSources& sources);
+// The results of earlier attempts, each config once.
+struct KnownConfigs {
+  // The configs of finals of this run: the best ones (of `cache`, `shared`, `collector`), then the runners-up. Empty:
+  // no complete attempt at this run is known. At most 19.
+  std::vector<codegen::Config> of_run;
+  // Starting points for a search, most promising first: those, other configs of this run, the newest configs in `cache`
+  // for other shapes on this hardware, and the collector's configs for other shapes, nearest shapes first.
+  std::vector<codegen::Config> starting_points;
+};
+
+// Queries the sources. An error of a source is a notice. If `shared` does not answer, the collector is not queried
+// either.
+KnownConfigs FindKnownConfigs(const v1::Run& run, const KnownSources& sources);
 
 // Returns the distance between the shapes of two runs: the sum of |log2| of the ratios of their sizes; infinity if the
 // number of sizes differs.

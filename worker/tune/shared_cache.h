@@ -29,6 +29,7 @@ class SharedCache {
   // Returns the errors of CacheClient::Put.
   absl::Status Put(const BestConfig& best, const record::Json& versions);
 
+  client::CacheClient& client() { return client_; }
   // Returns true after a call that did not reach the collector or got no answer in time.
   bool is_absent() const { return client_.is_absent(); }
 

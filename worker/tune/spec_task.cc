@@ -27,8 +27,7 @@ absl::StatusOr<std::shared_ptr<device::Device>> DeviceFor(const spec::Specificat
 
 void ApplyBudget(const spec::Specification& spec, TunerOptions* tuner) {
   if (spec.max_configs && !tuner->search.max_configs) {
-    tuner->search.max_configs =
-        static_cast<int>(std::min<int64_t>(*spec.max_configs, std::numeric_limits<int>::max()));
+    tuner->search.max_configs = static_cast<int>(std::min<int64_t>(*spec.max_configs, std::numeric_limits<int>::max()));
   }
   if (spec.max_seconds && tuner->time_budget == absl::InfiniteDuration()) {
     tuner->time_budget = absl::Seconds(*spec.max_seconds);
@@ -38,13 +37,13 @@ void ApplyBudget(const spec::Specification& spec, TunerOptions* tuner) {
 }  // namespace
 
 absl::StatusOr<TaskResult> RunSpec(TuneSession& session, const std::string& path, const std::string& device,
-                                   TunerOptions tuner) {
+                                   TunerOptions tuner, const AttemptRules& rules) {
   ASSIGN_OR_RETURN(spec::Specification read, spec::ReadSpecification(path));
   const auto spec = std::make_shared<const spec::Specification>(std::move(read));
   ASSIGN_OR_RETURN(const std::shared_ptr<device::Device> opened, DeviceFor(*spec, device));
   ApplyBudget(*spec, &tuner);
   ASSIGN_OR_RETURN(SpecSubject subject, MakeSpecSubject(spec, opened, tuner.processes.measure));
-  return session.Tune(std::move(subject.subject), std::move(subject.info), std::move(tuner));
+  return session.Tune(subject.subject, std::move(subject.info), std::move(tuner), rules);
 }
 
 }  // namespace telemetry::worker::tune

@@ -11,6 +11,6 @@ namespace telemetry::worker::tune {
 // specification's language. The specification's budget is used where `tuner` has no limit. Returns the errors of
 // ReadSpecification, OpenDevice, MakeSpecSubject and TuneSession::Tune. NOT_FOUND: no device compiles the language.
 absl::StatusOr<TaskResult> RunSpec(TuneSession& session, const std::string& path, const std::string& device,
-                                   TunerOptions tuner);
+                                   TunerOptions tuner, const AttemptRules& rules = {});
 
 }  // namespace telemetry::worker::tune

@@ -77,21 +77,33 @@ class SuiteRunner {
   }
 
  private:
+  // Tunes entries until none is left. Those that another worker tunes at the moment come last.
   void Work(const std::string& device, DeviceKind* kind) {
+    std::vector<size_t> later;
     for (size_t i = kind->next++; i < suite_.entries.size(); i = kind->next++) {
-      SuiteOutcome& outcome = kind->outcomes[i];
-      outcome.entry = &suite_.entries[i];
-      outcome.device = device;
-      if (options_.tuner.stop != nullptr && *options_.tuner.stop) continue;
-      outcome.result = RunEntry(suite_.entries[i], device);
-      if (!outcome.result.ok()) Line(outcome, std::string(outcome.result.status().message()));
-      SayLeft();
+      if (!Tune(i, device, kind, /*may_come_back=*/true)) later.push_back(i);
     }
+    for (const size_t i : later) Tune(i, device, kind, /*may_come_back=*/false);
   }
 
-  absl::StatusOr<TaskResult> RunEntry(const SuiteEntry& entry, const std::string& device) {
-    const TuneTask task = MakeTask(entry, device);
-    return entry.spec.empty() ? session_.Run(task) : RunSpec(session_, entry.spec, device, task.tuner);
+  // Returns false if another worker tunes this entry and it was left out.
+  bool Tune(size_t i, const std::string& device, DeviceKind* kind, bool may_come_back) {
+    SuiteOutcome& outcome = kind->outcomes[i];
+    outcome.entry = &suite_.entries[i];
+    outcome.device = device;
+    if (options_.tuner.stop != nullptr && *options_.tuner.stop) return true;
+    TuneTask task = MakeTask(suite_.entries[i], device);
+    task.rules.may_come_back = may_come_back;
+    const SuiteEntry& entry = suite_.entries[i];
+    outcome.result =
+        entry.spec.empty() ? session_.Run(task) : RunSpec(session_, entry.spec, device, task.tuner, task.rules);
+    if (may_come_back && absl::IsAborted(outcome.result.status())) {
+      Line(outcome, "another worker tunes this run: it comes after the other entries");
+      return false;
+    }
+    if (!outcome.result.ok()) Line(outcome, std::string(outcome.result.status().message()));
+    SayLeft();
+    return true;
   }
 
   TuneTask MakeTask(const SuiteEntry& entry, const std::string& device) {
@@ -99,7 +111,8 @@ class SuiteRunner {
                      .problem = entry.problem,
                      .settings = entry.settings.value_or(options_.settings),
                      .device = device,
-                     .tuner = options_.tuner};
+                     .tuner = options_.tuner,
+                     .rules = options_.rules};
     if (const std::optional<search::Effort> effort = entry.effort ? entry.effort : suite_.effort) {
       task.tuner.search.effort = *effort;
     }

@@ -15,6 +15,7 @@ namespace telemetry::worker::tune {
 // The options of RunSuite.
 struct SuiteOptions {
   TunerOptions tuner;          // defaults for entries; an entry's or the suite's effort overrides the effort
+  AttemptRules rules;          // may_come_back is set by the runner
   runtime::Settings settings;  // of entries without settings of their own
   // Receives the summary of each generation, notices, errors of tasks and estimates of the time left. Called from the
   // threads of the devices, one call at a time.

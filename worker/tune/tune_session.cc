@@ -1,8 +1,12 @@
 #include "worker/tune/tune_session.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
+#include "absl/time/clock.h"
 #include "proto/base/status_macros.h"
+#include "proto/record/counted.h"
 #include "proto/record/ids.h"
 #include "proto/record/strings.h"
 #include "worker/device/open_device.h"
@@ -22,6 +26,8 @@ constexpr absl::Duration kCollectorDeadline = absl::Milliseconds(500);
 // first query without an answer no query follows.
 constexpr absl::Duration kCacheDeadline = absl::Seconds(1);
 constexpr size_t kJournalDigits = 16;
+// The most configs with which a known run is confirmed, beside the default config.
+constexpr size_t kMostConfirmed = 6;
 
 // Returns the versions with which a config is found on this device.
 record::Json VersionsOf(const device::DeviceProperties& device) {
@@ -32,6 +38,32 @@ record::Json VersionsOf(const device::DeviceProperties& device) {
   return versions;
 }
 
+std::string ConfigsText(const std::vector<codegen::Config>& configs) {
+  std::string text;
+  for (const codegen::Config& config : configs) text += Cat(" ", record::FormatConfigId(config.id()));
+  return text;
+}
+
+void Tell(const TunerOptions& tuner, const std::string& text) {
+  if (tuner.on_notice) tuner.on_notice(text);
+}
+
+// Returns the configs with which a known run is confirmed: those of its finals that this version of the kernel has, and
+// the default config. Empty: there are none.
+std::vector<codegen::Config> ConfigsToConfirm(const KnownConfigs& known, const codegen::ConfigSpace& space) {
+  std::vector<codegen::Config> configs;
+  const auto add = [&configs](const codegen::Config& config) {
+    const bool is_new = std::find(configs.begin(), configs.end(), config) == configs.end();
+    if (is_new) configs.push_back(config);
+  };
+  for (const codegen::Config& config : known.of_run) {
+    const absl::StatusOr<codegen::Config> normal = space.Normalize(config);
+    if (normal.ok() && configs.size() < kMostConfirmed) add(*normal);
+  }
+  if (!configs.empty()) add(space.Default());
+  return configs;
+}
+
 std::string LimitText(const std::optional<int>& limit) { return limit ? Cat(*limit) : "none"; }
 
 }  // namespace
@@ -40,7 +72,8 @@ std::string JournalName(const std::string& run_id, const TunerOptions& options, 
   const search::SearchOptions& search = options.search;
   const std::string how = Cat(search.algorithm, " ", search::EffortName(search.effort), " ", search.seed, " ",
                               LimitText(search.max_generations), " ", LimitText(search.max_configs), " ",
-                              absl::FormatDuration(options.time_budget), begin_with_known ? "" : " nothing known");
+                              absl::FormatDuration(options.time_budget), begin_with_known ? "" : " nothing known",
+                              ConfigsText(search.finite_configs));
   return Cat("attempts/", run_id.substr(0, kJournalDigits), "-", record::Sha256Hex(how).substr(0, kJournalDigits),
              ".journal");
 }
@@ -98,35 +131,111 @@ absl::StatusOr<TaskResult> TuneSession::Run(const TuneTask& task) {
   ASSIGN_OR_RETURN(std::shared_ptr<device::Device> device, device::OpenDevice(task.device));
   ASSIGN_OR_RETURN(LibrarySubject subject,
                    MakeLibrarySubject(*task.kernel, task.problem, task.settings, device, task.tuner.search.seed));
-  return Tune(std::move(subject.subject), std::move(subject.info), task.tuner);
+  return Tune(subject.subject, std::move(subject.info), task.tuner, task.rules);
 }
 
-absl::StatusOr<TaskResult> TuneSession::Tune(TuneSubject subject, recording::AttemptInfo info, TunerOptions tuner) {
-  TaskResult result = {.run = info.run};
-  ASSIGN_OR_RETURN(
-      std::unique_ptr<Journal> journal,
-      Journal::Open(Cat(options_.state_dir, "/", JournalName(result.run.run_id(), tuner, options_.begin_with_known))));
-  ASSIGN_OR_RETURN(std::unique_ptr<recording::SidecarLog> log, OpenLog());
+// The attempt that is about to run.
+struct TuneSession::Preparation {
+  std::unique_ptr<Journal> journal;
+  Turn turn;
+  bool confirms = false;
+};
 
+absl::StatusOr<TaskResult> TuneSession::Tune(const TuneSubject& subject, recording::AttemptInfo info,
+                                             TunerOptions tuner, const AttemptRules& rules) {
   info.origin = options_.origin;
   tuner.processes.measure.device = subject.kernel->device()->id();
+  TunerOptions chosen = tuner;
+  ASSIGN_OR_RETURN(Preparation prepared, Prepare(info.run, subject.kernel->config_space(), rules, &chosen));
+  const bool confirms = prepared.confirms;
+  ASSIGN_OR_RETURN(TaskResult result, RunAttempt(subject, info, std::move(chosen), std::move(prepared)));
+  if (!confirms || result.tuned.stopped || result.tuned.ranking.best.has_value()) return result;
+  Tell(tuner, "none of the known configs gives correct results any more: searching");
+  AttemptRules search = rules;
+  search.search_known = true;
+  info.attempt_id = recording::NewAttemptId();
+  info.started = absl::Now();
+  return Tune(subject, std::move(info), std::move(tuner), search);
+}
+
+absl::StatusOr<std::unique_ptr<Journal>> TuneSession::OpenJournal(const v1::Run& run, const TunerOptions& tuner) const {
+  return Journal::Open(Cat(options_.state_dir, "/", JournalName(run.run_id(), tuner, options_.begin_with_known)));
+}
+
+absl::StatusOr<TuneSession::Preparation> TuneSession::Prepare(const v1::Run& run, const codegen::ConfigSpace& space,
+                                                              const AttemptRules& rules, TunerOptions* tuner) {
+  Preparation prepared;
+  ASSIGN_OR_RETURN(prepared.journal, OpenJournal(run, *tuner));
+  // A choice among a few configs is no search for the best one.
+  if (!tuner->search.finite_configs.empty()) return prepared;
+  if (prepared.journal->has_begun()) {
+    ASSIGN_OR_RETURN(prepared.turn, TakeTurn(run.run_id(), *tuner, /*may_wait=*/false, /*may_come_back=*/false));
+    return prepared;
+  }
+  const bool may_confirm = !rules.search_known && tuner->search.effort != search::Effort::kNone;
+  KnownConfigs known = FindKnown(run);
+  std::vector<codegen::Config> confirmed =
+      may_confirm ? ConfigsToConfirm(known, space) : std::vector<codegen::Config>();
+  if (confirmed.empty()) {
+    ASSIGN_OR_RETURN(prepared.turn, TakeTurn(run.run_id(), *tuner, /*may_wait=*/true, rules.may_come_back));
+    if (prepared.turn.has_waited) known = FindKnown(run);
+    if (may_confirm) confirmed = ConfigsToConfirm(known, space);
+  }
+  if (confirmed.empty()) {
+    std::move(known.starting_points.begin(), known.starting_points.end(),
+              std::back_inserter(tuner->search.starting_points));
+    return prepared;
+  }
+  Tell(*tuner, Cat("a complete attempt at this run is known: confirming ", record::Counted(confirmed.size(), "config"),
+                   " (--search searches for a better one)"));
+  prepared.confirms = true;
+  prepared.turn.lease.reset();
+  tuner->search.algorithm = "finite";
+  tuner->search.finite_configs = std::move(confirmed);
+  tuner->search.max_configs.reset();
+  RETURN_IF_ERROR(prepared.journal->Remove());
+  ASSIGN_OR_RETURN(prepared.journal, OpenJournal(run, *tuner));
+  return prepared;
+}
+
+absl::StatusOr<TaskResult> TuneSession::RunAttempt(TuneSubject subject, recording::AttemptInfo info, TunerOptions tuner,
+                                                   Preparation prepared) {
+  TaskResult result = {.run = info.run};
+  ASSIGN_OR_RETURN(std::unique_ptr<recording::SidecarLog> log, OpenLog());
   const record::Json versions = VersionsOf(subject.kernel->device()->properties());
-  if (!journal->has_begun()) tuner.search.starting_points = StartingPoints(result.run, tuner);
+  const std::vector<codegen::Config> among =
+      prepared.confirms ? std::vector<codegen::Config>() : tuner.search.finite_configs;
   ASSIGN_OR_RETURN(TuneResult tuned, tune::Tune(std::move(subject), std::move(tuner),
                                                 {.info = std::move(info),
                                                  .sinks = {.producer = producer_.get(), .log = log.get()},
-                                                 .journal = journal.get()}));
+                                                 .journal = prepared.journal.get()}));
   result.tuned = std::move(tuned);
-  if (!result.tuned.stopped) Conclude(result, versions, journal.get());
+  if (!result.tuned.stopped) Conclude(result, among, versions, prepared.journal.get());
   return result;
 }
 
-void TuneSession::Conclude(const TaskResult& result, const record::Json& versions, Journal* journal) {
+absl::StatusOr<Turn> TuneSession::TakeTurn(const std::string& run_id, const TunerOptions& tuner, bool may_wait,
+                                           bool may_come_back) {
+  if (shared_cache_ == nullptr || shared_cache_->is_absent() || !options_.longest_wait.has_value()) return Turn();
+  TurnOptions turn = {.longest_wait = may_wait ? *options_.longest_wait : absl::ZeroDuration(),
+                      .may_come_back = may_come_back,
+                      .stop = tuner.stop};
+  if (may_wait) turn.on_waiting = [&tuner](const std::string& text) { Tell(tuner, text); };
+  turn.on_no_lease = [this](const std::string& text) {
+    if (!said_no_lease_.exchange(true)) Notice(text);
+  };
+  return AwaitTurn(shared_cache_->client(), run_id, turn);
+}
+
+void TuneSession::Conclude(const TaskResult& result, const std::vector<codegen::Config>& among,
+                           const record::Json& versions, Journal* journal) {
   absl::Status kept;
   if (const std::optional<FinalRanking::Best>& found = result.tuned.ranking.best) {
-    const BestConfig best = MakeBestConfig(result.run, found->config, found->perf_ms, result.tuned.attempt_id);
-    kept = best_configs_.Put(best);
-    Share(best, versions);
+    BestConfig best = MakeBestConfig(result.run, found->config, found->perf_ms, result.tuned.attempt_id);
+    best.runners_up = result.tuned.ranking.runners_up;
+    kept = best_configs_.Among(among).Put(best);
+    // The choice among a few configs says little to others.
+    if (among.empty()) Share(best, versions);
   }
   for (const absl::Status& status : {kept, journal->Remove()}) {
     if (!status.ok()) Notice(std::string(status.message()));
@@ -141,15 +250,12 @@ void TuneSession::Share(const BestConfig& best, const record::Json& versions) {
   Notice(Cat("the best config is not in the collector's cache: ", std::string(status.message())));
 }
 
-std::vector<codegen::Config> TuneSession::StartingPoints(const v1::Run& run, const TunerOptions& tuner) {
-  std::vector<codegen::Config> points = tuner.search.starting_points;
-  if (!options_.begin_with_known) return points;
-  std::vector<codegen::Config> known = StartingPointsFor(run, {.cache = &best_configs_,
-                                                               .collector = dataset_.get(),
-                                                               .shared = shared_cache_.get(),
-                                                               .on_notice = options_.on_notice});
-  std::move(known.begin(), known.end(), std::back_inserter(points));
-  return points;
+KnownConfigs TuneSession::FindKnown(const v1::Run& run) {
+  if (!options_.begin_with_known) return {};
+  return FindKnownConfigs(run, {.cache = &best_configs_,
+                                .collector = dataset_.get(),
+                                .shared = shared_cache_.get(),
+                                .on_notice = options_.on_notice});
 }
 
 absl::Status TuneSession::Drain(absl::Duration timeout) {

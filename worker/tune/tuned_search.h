@@ -33,15 +33,20 @@ class TunedSearch final : public runtime::Search {
 
   // Returns FAILED_PRECONDITION if no config is known and there is no session, or if MakeCallRun does; NOT_FOUND if no
   // config ran with correct results; CANCELLED if the tuning was stopped (TunerOptions::stop), in which case the next
-  // call resumes it. Other errors are those of TuneSession::Tune.
+  // call resumes it. INVALID_ARGUMENT: an option is not valid. Other errors are those of TuneSession::Tune.
+  //
+  // With a list of configs, measures these and no others, like any other attempt: in processes of their own, on a cold
+  // cache, with verified results and a final. The choice is known to later calls with the same list.
   absl::StatusOr<codegen::Config> Find(runtime::BoundKernel& kernel, absl::Span<const runtime::Argument> arguments,
-                                       bool force) override ABSL_LOCKS_EXCLUDED(mutex_);
+                                       const runtime::AutotuneOptions& options) override ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   // Returns NOT_FOUND if no config of the run is known, or an error if the known config does not fit this kernel.
-  absl::StatusOr<codegen::Config> FindKnown(const runtime::BoundKernel& kernel, const v1::Run& run) const;
+  absl::StatusOr<codegen::Config> FindKnown(const runtime::BoundKernel& kernel, const v1::Run& run,
+                                            const TunerOptions& tuner) const;
   absl::StatusOr<codegen::Config> Tune(runtime::BoundKernel& kernel, const runtime::Arguments& arguments,
-                                       const v1::Run& run) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+                                       const v1::Run& run, TunerOptions tuner, bool force)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const BestConfigCache known_;
   const TunedSearchOptions options_;

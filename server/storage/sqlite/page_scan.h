@@ -36,7 +36,7 @@ struct PageScan {
 
 // The pages that ScanPages() reads.
 enum class PagesToScan {
-  kAll,     // including free pages
+  kAll,     // including free pages; without the page of SQLite's locks, which has no content
   kLogged,  // only pages with recorded seals (LogSeals): no other page can be in PageScan::logged
 };
 

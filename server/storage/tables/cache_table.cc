@@ -43,6 +43,9 @@ CacheTable::CacheTable(sql::Database& database)
       find_entry_(database,
                   "SELECT cache_entry, size_bytes FROM cache_entries "
                   "WHERE namespace = ?1 AND key = ?2 AND cache_sender = ?3"),
+      read_entry_(database,
+                  "SELECT stored_unix_us, CASE WHEN length(value) <= ?2 THEN value END FROM cache_entries "
+                  "WHERE cache_entry = ?1"),
       insert_entry_(database,
                     "INSERT INTO cache_entries (cache_sender, namespace, key, stored_unix_us, size_bytes, attempt_id, "
                     "hardware, versions_json, value) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"),
@@ -167,6 +170,8 @@ absl::StatusOr<CachePutOutcome> CacheTable::Put(const CachePut& put, const Cache
     const int64_t replaced = find_entry_.Int(0);
     const int64_t bytes = find_entry_.Int(1);
     find_entry_.Reset();
+    RETURN_IF_ERROR(CheckCondition(put, replaced, now_unix_us, &outcome));
+    if (outcome.kept.has_value()) return outcome;
     RETURN_IF_ERROR(RemoveEntry(replaced, *sender, bytes));
   }
   RETURN_IF_ERROR(MakeRoom(*sender, static_cast<int64_t>(size), budget, &outcome.removed));
@@ -179,6 +184,29 @@ absl::StatusOr<CachePutOutcome> CacheTable::Put(const CachePut& put, const Cache
                             TextOrNull(entry.versions_json()), sql::Blob{entry.value()})
                       .Run());
   return outcome;
+}
+
+absl::Status CacheTable::CheckCondition(const CachePut& put, int64_t entry, int64_t now_unix_us,
+                                        CachePutOutcome* outcome) {
+  if (!put.condition.has_value()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const bool is_there, read_entry_.Bind(entry, kMaxConditionBytes).Step());
+  if (!is_there) return absl::OkStatus();
+  const int64_t age_us = now_unix_us - read_entry_.Int(0);
+  const bool is_old = put.condition->max_age_us() > 0 && age_us > put.condition->max_age_us();
+  const bool has_value = !read_entry_.IsNull(1);
+  const auto& values = put.condition->values();
+  const bool is_expected = has_value && std::find(values.begin(), values.end(), read_entry_.Bytes(1)) != values.end();
+  if (!is_old && !is_expected) {
+    v1::CacheEntry& kept = outcome->kept.emplace();
+    kept.set_namespace_(put.entry.namespace_());
+    kept.set_key(put.entry.key());
+    kept.set_sender(put.sender);
+    kept.set_stored_unix_us(read_entry_.Int(0));
+    if (has_value) kept.set_value(std::string(read_entry_.Bytes(1)));
+    outcome->kept_age_us = age_us;
+  }
+  read_entry_.Reset();
+  return absl::OkStatus();
 }
 
 absl::Status CacheTable::MakeRoom(Sender& sender, int64_t size, const CacheBudget& budget, uint64_t* removed) {

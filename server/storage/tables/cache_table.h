@@ -50,6 +50,8 @@ class CacheTable {
   absl::StatusOr<Sender*> FindOrInsertSender(const std::string& name);
   absl::Status RemoveExpired(int64_t oldest_unix_us, uint64_t* removed);
   absl::StatusOr<CachePutOutcome> Put(const CachePut& put, const CacheBudget& budget, int64_t now_unix_us);
+  // Sets `outcome->kept` if the entry with this key does not fulfil the condition of the put.
+  absl::Status CheckCondition(const CachePut& put, int64_t entry, int64_t now_unix_us, CachePutOutcome* outcome);
   // Removes entries until `size` more bytes of the sender fit into the budgets.
   absl::Status MakeRoom(Sender& sender, int64_t size, const CacheBudget& budget, uint64_t* removed);
   // Returns the sender that holds the most bytes; `preferred` if it holds as many.
@@ -71,6 +73,7 @@ class CacheTable {
   sql::Statement update_sender_;
   sql::Statement remove_sender_;
   sql::Statement find_entry_;
+  sql::Statement read_entry_;
   sql::Statement insert_entry_;
   sql::Statement oldest_entry_;
   sql::Statement oldest_entries_;

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "server/cache/cache_limits.h"
+#include "server/storage/cache_put.h"
 #include "telemetry/v1/cache.grpc.pb.h"
 #include "tests/server/collector/any_call.h"
 #include "tests/server/collector/collector_story.h"
@@ -117,6 +118,37 @@ TEST_F(CacheServiceTest, ASenderIsNamedByItsTokenAlone) {
   entry.set_stored_unix_us(1);
   EXPECT_EQ(PutCode(b_, entry), grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_EQ(story_->Query("SELECT count(*) FROM cache_entries"), "0");
+}
+
+TEST_F(CacheServiceTest, WithoutTokensAPutWithAConditionIsForEveryone) {
+  CollectorStory open{ServerOptions()};
+  const auto stub = v1::CacheService::NewStub(open.channel());
+  v1::PutCacheRequest request;
+  *request.mutable_entry() = Entry("k", "holder 1");
+  request.mutable_condition()->add_values("free");
+  v1::PutCacheResponse response;
+  grpc::ClientContext first;
+  Prepare(first, "");
+  EXPECT_TRUE(stub->Put(&first, request, &response).ok());
+  EXPECT_FALSE(response.has_kept());
+  request.mutable_entry()->set_value("holder 2");
+  grpc::ClientContext second;
+  Prepare(second, "");
+  EXPECT_TRUE(stub->Put(&second, request, &response).ok());
+  EXPECT_EQ(response.kept().sender() + ":" + response.kept().value(), "anyone:holder 1");
+}
+
+TEST_F(CacheServiceTest, AConditionOutsideItsLimitsIsRefused) {
+  std::vector<v1::PutCondition> wrong(3);
+  wrong[0].add_values(std::string(storage::kMaxConditionBytes + 1, 'v'));
+  for (int i = 0; i <= cache::kMaxConditionValues; ++i) wrong[1].add_values("v");
+  wrong[2].set_max_age_us(-1);
+  for (const v1::PutCondition& condition : wrong) {
+    v1::PutCacheRequest request;
+    *request.mutable_entry() = Entry("k", "v");
+    *request.mutable_condition() = condition;
+    EXPECT_EQ(Code(&v1::CacheService::Stub::Put, request), grpc::StatusCode::INVALID_ARGUMENT);
+  }
 }
 
 TEST_F(CacheServiceTest, FieldsOutsideTheirLimitsAreRefused) {

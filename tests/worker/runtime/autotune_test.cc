@@ -9,29 +9,31 @@
 #include "gtest/gtest.h"
 #include "tests/worker/runtime/fake_device.h"
 #include "tests/worker/runtime/test_kernels.h"
-#include "worker/runtime/finite_search.h"
+#include "worker/runtime/search.h"
 
 namespace telemetry::worker::runtime {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // A search that returns one config and counts its calls.
 class FakeSearch : public Search {
  public:
   explicit FakeSearch(codegen::Config answer) : answer_(std::move(answer)) {}
-  absl::StatusOr<codegen::Config> Find(BoundKernel&, absl::Span<const Argument>, bool force) override {
+  absl::StatusOr<codegen::Config> Find(BoundKernel&, absl::Span<const Argument>,
+                                       const AutotuneOptions& options) override {
     ++asked_;
-    forced_ = force;
+    options_ = options;
     return answer_;
   }
   int asked() const { return asked_; }
-  bool forced() const { return forced_; }  // in the last call
+  const AutotuneOptions& options() const { return options_; }  // of the last call
 
  private:
   codegen::Config answer_;
   int asked_ = 0;
-  bool forced_ = false;
+  AutotuneOptions options_;
 };
 
 class AutotuneTest : public ::testing::Test {
@@ -51,16 +53,8 @@ class AutotuneTest : public ::testing::Test {
 
   const codegen::Config slow_ = Config("Config(block_sizes=[32])");
   const codegen::Config fast_ = Config("Config(block_sizes=[64])");
-  const codegen::Config broken_ = Config("Config(block_sizes=[128])");
   const codegen::Config searched_ = Config("Config(block_sizes=[256])");
-  std::string fast_source_;
-  std::string broken_source_;
-  std::shared_ptr<FakeDevice> device_ = std::make_shared<FakeDevice>(FakeDevice::Behaviour{
-      .launch_ms = [this](const std::string& source) { return source == fast_source_ ? 1.0 : 2.0; },
-      .compile =
-          [this](const std::string& source) {
-            return source == broken_source_ ? absl::InvalidArgumentError("line 3") : absl::OkStatus();
-          }});
+  std::shared_ptr<FakeDevice> device_ = std::make_shared<FakeDevice>();
   std::shared_ptr<FakeSearch> search_ = std::make_shared<FakeSearch>(searched_);
   Arguments arguments_ = {TensorOn(device_, {1000}), TensorOn(device_, {1000}), 1.0};
   std::unique_ptr<Kernel> kernel_;
@@ -74,28 +68,29 @@ TEST_F(AutotuneTest, TheOnlyFixedConfigIsTaken) {
   EXPECT_TRUE(device_->launches().empty());
 }
 
-TEST_F(AutotuneTest, OfSeveralTheFastestIsTaken) {
-  const auto bound = Bound({slow_, fast_, slow_}, {.disallow_autotuning = true});
-  fast_source_ = *bound->ToSource(fast_);
-  EXPECT_EQ(*bound->Autotune(arguments_), fast_);
-  EXPECT_EQ(Set(*bound), Complete(*bound, fast_));
+TEST_F(AutotuneTest, TheSearchChoosesAmongSeveralFixedConfigs) {
+  const auto bound = Bound({slow_, fast_}, {.disallow_autotuning = true});
+  EXPECT_EQ(*bound->Autotune(arguments_), searched_);
+  EXPECT_THAT(search_->options().configs, ElementsAre(slow_, fast_));
+}
+
+TEST_F(AutotuneTest, TheConfigsOfACallReplaceTheFixedOnes) {
+  const auto bound = Bound({slow_}, {.disallow_autotuning = true});
+  EXPECT_EQ(*bound->Autotune(arguments_, {.configs = {fast_}}), fast_);
   EXPECT_EQ(search_->asked(), 0);
+  EXPECT_EQ(*bound->Autotune(arguments_, {.force = true, .configs = {fast_, slow_}}), searched_);
+  EXPECT_THAT(search_->options().configs, ElementsAre(fast_, slow_));
 }
 
-TEST_F(AutotuneTest, AConfigThatDoesNotCompileIsLeftOut) {
-  const auto bound = Bound({broken_, slow_});
-  broken_source_ = *bound->ToSource(broken_);
-  EXPECT_EQ(*bound->Autotune(arguments_), slow_);
-}
-
-TEST_F(AutotuneTest, NoneThatRunsIsAnErrorWithTheFirstsReason) {
-  const auto bound = Bound({broken_, broken_});
-  broken_source_ = *bound->ToSource(broken_);
-  const absl::Status status = bound->Autotune(arguments_).status();
-  EXPECT_THAT(std::string(status.message()), HasSubstr("none of the 2 configs of kernel 'add_scaled' runs"));
-  EXPECT_THAT(std::string(status.message()), HasSubstr("line 3"));
-  EXPECT_EQ(device_->compile_count(), 1) << "the compile error must be cached";
-  EXPECT_FALSE(bound->config().has_value());
+TEST_F(AutotuneTest, TheOptionsOfACallReachTheSearch) {
+  const auto bound = Bound({});
+  ASSERT_TRUE(
+      bound->Autotune(arguments_, {.effort = "full", .algorithm = "random", .seed = 7, .time_budget = absl::Seconds(3)})
+          .ok());
+  EXPECT_EQ(search_->options().effort, "full");
+  EXPECT_EQ(search_->options().algorithm, "random");
+  EXPECT_EQ(search_->options().seed, 7);
+  EXPECT_EQ(search_->options().time_budget, absl::Seconds(3));
 }
 
 TEST_F(AutotuneTest, WithoutAConfigThereIsAFullSearch) {
@@ -107,31 +102,40 @@ TEST_F(AutotuneTest, WithoutAConfigThereIsAFullSearch) {
 
 TEST_F(AutotuneTest, ForceMakesAFullSearchOfFixedConfigsToo) {
   for (const std::vector<codegen::Config>& fixed : {std::vector{slow_}, std::vector{slow_, fast_}}) {
-    EXPECT_EQ(*Bound(fixed)->Autotune(arguments_, true), searched_);
+    EXPECT_EQ(*Bound(fixed)->Autotune(arguments_, {.force = true}), searched_);
     EXPECT_EQ(*Bound(fixed, {.force_autotune = true})->Autotune(arguments_), searched_);
   }
   EXPECT_EQ(search_->asked(), 4);
-  EXPECT_TRUE(search_->forced());
+  EXPECT_TRUE(search_->options().force);
   EXPECT_EQ(*Bound({})->Autotune(arguments_), searched_);
-  EXPECT_FALSE(search_->forced());
+  EXPECT_FALSE(search_->options().force);
 }
 
 TEST_F(AutotuneTest, ADisallowedSearchIsAnErrorThatSaysSo) {
   const Settings settings = {.disallow_autotuning = true};
-  for (const absl::Status& status :
-       {Bound({}, settings)->Autotune(arguments_).status(),
-        Bound({slow_}, settings)->Autotune(arguments_, true).status(), Bound({}, settings)->Run(arguments_).status()}) {
+  for (const absl::Status& status : {Bound({}, settings)->Autotune(arguments_).status(),
+                                     Bound({slow_}, settings)->Autotune(arguments_, {.force = true}).status(),
+                                     Bound({}, settings)->Run(arguments_).status()}) {
     EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
     EXPECT_THAT(std::string(status.message()), HasSubstr("disallow_autotuning"));
   }
   EXPECT_EQ(search_->asked(), 0);
 }
 
-TEST_F(AutotuneTest, WithoutASearchAFullOneIsAnError) {
+TEST_F(AutotuneTest, WithoutASearchAChoiceIsAnError) {
   search_ = nullptr;
-  const absl::Status status = Bound({})->Autotune(arguments_).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("without a search"));
+  for (const std::vector<codegen::Config>& fixed : {std::vector<codegen::Config>(), std::vector{slow_, fast_}}) {
+    const absl::Status status = Bound(fixed)->Autotune(arguments_).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(std::string(status.message()), HasSubstr("without a search"));
+  }
+}
+
+TEST_F(AutotuneTest, TheCodeOfAKernelWithoutAConfigIsThatOfItsDefaultConfig) {
+  const auto bound = Bound({});
+  EXPECT_EQ(*bound->ToSource(), *bound->ToSource(bound->config_space().Default()));
+  ASSERT_TRUE(bound->SetConfig(fast_).ok());
+  EXPECT_EQ(*bound->ToSource(), *bound->ToSource(fast_));
 }
 
 TEST_F(AutotuneTest, ACallAutotunesOnceWhereItHasTo) {

@@ -127,17 +127,6 @@ TEST_P(DeviceRunTest, AnEmptyTensorLaunchesNothing) {
   EXPECT_EQ(outputs->at(0).element_count(), 0);
 }
 
-TEST_P(DeviceRunTest, FixedConfigsAreMeasured) {
-  KernelSpec spec = AddScaledSpec();
-  spec.configs = {Config("Config(block_sizes=[64])"), Config("Config(block_sizes=[256])")};
-  spec.settings = Settings{.static_shapes = GetParam()};
-  const auto kernel = MakeKernel(std::move(spec));
-  const Tensor x = *ToDevice(device_, Waves({1000}, {1}));
-  const auto bound = *kernel->Bind({x, x});
-  ASSERT_TRUE(bound->Run(Arguments{x, x, 1.0}).ok());
-  EXPECT_TRUE(bound->config().has_value());
-}
-
 INSTANTIATE_TEST_SUITE_P(Shapes, DeviceRunTest, ::testing::Values(true, false),
                          [](const auto& info) { return info.param ? "Static" : "Symbolic"; });
 

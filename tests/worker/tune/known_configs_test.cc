@@ -55,7 +55,7 @@ class KnownConfigsTest : public testing::Test {
   // Returns the num_warps of the starting points.
   std::vector<std::string> Start(client::DatasetClient* collector, SharedCache* shared = nullptr) {
     std::vector<std::string> warps;
-    for (const codegen::Config& config : StartingPointsFor(run_, Sources(collector, shared))) {
+    for (const codegen::Config& config : FindKnownConfigs(run_, Sources(collector, shared)).starting_points) {
       warps.push_back(config.json().Find("num_warps")->text);
     }
     return warps;

@@ -5,10 +5,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "tests/worker/runtime/test_kernels.h"
 #include "tests/worker/tune/tune_fixture.h"
@@ -49,6 +52,7 @@ class TunedSearchTest : public testing::Test {
     spec.source = source;
     spec.settings = settings;
     TunerOptions tuner = fixture_.Options(4);
+    tuner.generate = generate_;
     tuner.on_progress = [this](const TuneProgress& progress) { measured_ += progress.done > 0 ? 1 : 0; };
     spec.search = std::make_shared<TunedSearch>(BestConfigCache(State() + "/best"),
                                                 TunedSearchOptions{.session = session, .tuner = std::move(tuner)});
@@ -58,6 +62,12 @@ class TunedSearchTest : public testing::Test {
     bound_ = *std::move(bound);
   }
   std::string State() const { return (folder_ / "state").string(); }
+  int CountInLog(const std::string& text) const {
+    std::ifstream file(folder_.string() + "/log.csv");
+    int count = 0;
+    for (std::string line; std::getline(file, line);) count += line.find(text) == std::string::npos ? 0 : 1;
+    return count;
+  }
 
   TuneFixture fixture_;
   const fs::path folder_ =
@@ -65,6 +75,7 @@ class TunedSearchTest : public testing::Test {
                                       testing::UnitTest::GetInstance()->current_test_info()->name());
   std::shared_ptr<device::Device> device_ = *device::OpenDevice("opencl:0");
   runtime::Arguments arguments_ = {*ToDevice(device_, Vector(256, 0)), *ToDevice(device_, Vector(256, 1000)), 2.0};
+  Candidates::Generate generate_;
   std::unique_ptr<TuneSession> session_;
   std::unique_ptr<runtime::Kernel> kernel_;
   std::shared_ptr<runtime::BoundKernel> bound_;
@@ -93,8 +104,54 @@ TEST_F(TunedSearchTest, WhatOneProcessTunedTheNextOneTakes) {
 
   measured_ = 0;
   Start();
-  ASSERT_TRUE(bound_->Autotune(arguments_, /*force=*/true).ok());
+  ASSERT_TRUE(bound_->Autotune(arguments_, {.force = true}).ok());
   EXPECT_GT(measured_, 0) << "a forced call tunes even if a config is known";
+}
+
+// Of eight configs, one computes wrong results and one ends its process.
+TEST_F(TunedSearchTest, AListOfConfigsIsTunedLikeAnyAttempt) {
+  std::vector<codegen::Config> configs;
+  for (const int size : {16, 32, 64, 128}) {
+    for (const int warps : {1, 2}) {
+      configs.push_back(runtime::Config("Config(block_sizes=[" + std::to_string(size) +
+                                        "], num_warps=" + std::to_string(warps) + ")"));
+    }
+  }
+  const auto complete = [this](const codegen::Config& config) { return *bound_->config_space().Normalize(config); };
+  generate_ = [this, &configs, &complete](const codegen::Config& config) {
+    absl::StatusOr<codegen::GeneratedKernel> generated = bound_->Generate(config);
+    if (!generated.ok()) return generated;
+    const size_t name = generated->source.rfind(generated->function + "(");
+    const size_t body = generated->source.find('{', name) + 1;
+    if (config == complete(configs[2])) generated->source.insert(body, "return;");
+    if (config == complete(configs[5])) generated->source.insert(body, "*(volatile __global int*)8 = 1;");
+    return generated;
+  };
+  Start();
+  const absl::StatusOr<codegen::Config> chosen = bound_->Autotune(arguments_, {.configs = configs});
+  ASSERT_TRUE(chosen.ok()) << chosen.status();
+  std::vector<codegen::Config> sound;
+  for (size_t i = 0; i < configs.size(); ++i) {
+    if (i != 2 && i != 5) sound.push_back(complete(configs[i]));
+  }
+  EXPECT_THAT(sound, testing::Contains(*chosen));
+  EXPECT_EQ(CountInLog(",started,"), 8);
+  EXPECT_EQ(CountInLog(",error,"), 2);
+
+  // A later process knows the choice among these configs, and only among these.
+  measured_ = 0;
+  Start();
+  std::reverse(configs.begin(), configs.end());
+  EXPECT_EQ(*bound_->Autotune(arguments_, {.configs = configs}), *chosen);
+  EXPECT_EQ(measured_, 0);
+  ASSERT_TRUE(bound_->Autotune(arguments_, {.configs = {configs[0], configs[1]}}).ok());
+  EXPECT_GT(measured_, 0);
+}
+
+TEST_F(TunedSearchTest, AnInvalidOptionIsNamed) {
+  Start();
+  EXPECT_THAT(std::string(bound_->Autotune(arguments_, {.effort = "much"}).status().message()), HasSubstr("much"));
+  EXPECT_THAT(std::string(bound_->Autotune(arguments_, {.algorithm = "luck"}).status().message()), HasSubstr("luck"));
 }
 
 TEST_F(TunedSearchTest, WithoutASessionOnlyWhatIsKnownIsTaken) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -83,6 +84,41 @@ class CacheTest : public ::testing::Test {
   DatasetStory story_{{.clock = [this] { return now_; }}};
   CacheBudget budget_ = {.total_bytes = 4 * kMiB, .sender_bytes = kMiB};
 };
+
+TEST_F(CacheTest, APutWithAConditionReplacesOnlyAnEntryThatFulfilsIt) {
+  const auto put_if = [this](const std::string& value, const std::vector<std::string>& values, int64_t max_age_us = 0) {
+    CachePut put = MakePut("a", "k", value);
+    put.condition.emplace().set_max_age_us(max_age_us);
+    for (const std::string& expected : values) put.condition->add_values(expected);
+    return Put(put).kept;
+  };
+  Put(MakePut("b", "k", "of another"));
+  EXPECT_FALSE(put_if("1", {}).has_value());
+  EXPECT_FALSE(put_if("2", {"x", "1"}).has_value());
+  const std::optional<v1::CacheEntry> kept = put_if("3", {"1", "of another"});
+  ASSERT_TRUE(kept.has_value());
+  EXPECT_EQ(kept->sender() + ":" + kept->value(), "a:2");
+  EXPECT_EQ(Found("k", {"a"}), "a:2");
+
+  now_ += absl::Seconds(10);
+  CachePut put = MakePut("a", "k", "4");
+  put.condition.emplace().set_max_age_us(10'000'000);
+  EXPECT_EQ(Put(put).kept_age_us, 10'000'000);
+  EXPECT_FALSE(put_if("4", {}, 9'999'999).has_value());
+  EXPECT_EQ(Found("k", {"a"}), "a:4");
+  ExpectBytesMatch();
+}
+
+TEST_F(CacheTest, AConditionIsNotComparedWithALongValue) {
+  const std::string value(kMaxConditionBytes + 1, 'v');
+  Put(MakePut("a", "k", value));
+  CachePut put = MakePut("a", "k", "new");
+  put.condition.emplace().add_values(value);
+  const CachePutOutcome outcome = Put(put);
+  ASSERT_TRUE(outcome.kept.has_value());
+  EXPECT_EQ(outcome.kept->value(), "");
+  EXPECT_EQ(Found("k"), "a:" + value);
+}
 
 TEST_F(CacheTest, AnEntryIsReturnedWithItsProvenance) {
   CachePut put = MakePut("token a", "k", std::string("\0\xff{}", 4));

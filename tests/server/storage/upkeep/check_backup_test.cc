@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
 #include <filesystem>
 #include <fstream>
@@ -67,6 +68,28 @@ TEST_F(CheckBackupTest, ABackupLargerThanTheCacheIsSound) {
   ASSERT_TRUE(BackUpDataset(story_.path(), copy).ok());
   ASSERT_GT(std::filesystem::file_size(copy), 2'200'000u);
   EXPECT_THAT(CheckDataset(copy)->damage, IsEmpty());
+}
+
+// SQLite never writes the page at this offset, which is 1 GiB outside of tests.
+TEST(CheckBackupLockByteTest, ThePageOfTheLockBytesIsNotChecked) {
+  constexpr unsigned kLockByte = 256 << 10;
+  const int usual = sqlite3_test_control(SQLITE_TESTCTRL_PENDING_BYTE, kLockByte);
+  {
+    DatasetStory story;
+    const TempFolder folder;
+    for (const char run : std::string("0123456789")) {
+      v1::Record record = RunRecord(run);
+      record.mutable_run()->set_kernel_source(std::string(100'000, run));
+      ASSERT_THAT(story.Send({record}).refused, IsEmpty());
+    }
+    ASSERT_TRUE(story.writer().Idle().ok());  // copies the log into the database
+    ASSERT_GT(std::filesystem::file_size(story.path()), kLockByte + 8192);
+    EXPECT_THAT(CheckDataset(story.path())->damage, IsEmpty());
+    const std::string copy = folder.File("copy.db");
+    ASSERT_TRUE(BackUpDataset(story.path(), copy).ok());
+    EXPECT_THAT(CheckDataset(copy)->damage, IsEmpty());
+  }
+  sqlite3_test_control(SQLITE_TESTCTRL_PENDING_BYTE, usual);
 }
 
 TEST_F(CheckBackupTest, ABackupNeverReplacesAFile) {

@@ -1,0 +1,97 @@
+// Tests TuneSession: what later attempts at a run make of earlier ones.
+
+#include "worker/tune/tune_session.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/worker/tune/tune_fixture.h"
+
+namespace telemetry::worker::tune {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr int kSearched = 8;
+
+class TuneSessionTest : public testing::Test {
+ protected:
+  ~TuneSessionTest() override { fs::remove_all(folder_); }
+
+  // Runs an attempt in a session of its own, as the next process does.
+  TaskResult Tune(const AttemptRules& rules = {}) {
+    notices_.clear();
+    absl::StatusOr<std::unique_ptr<TuneSession>> session =
+        TuneSession::Open({.state_dir = (folder_ / "state").string(), .log_base = (folder_ / "log").string()});
+    EXPECT_TRUE(session.ok()) << session.status();
+    LibrarySubject subject = fixture_.Subject();
+    TunerOptions tuner = fixture_.Options(kSearched);
+    tuner.on_notice = [this](const std::string& text) { notices_ += text + "\n"; };
+    if (spoil_) {
+      tuner.generate = [this, kernel = subject.bound](const codegen::Config& config) {
+        return spoil_(*kernel, config);
+      };
+    }
+    absl::StatusOr<TaskResult> result = (*session)->Tune(subject.subject, std::move(subject.info), tuner, rules);
+    EXPECT_TRUE(result.ok()) << result.status();
+    return result.ok() ? *std::move(result) : TaskResult();
+  }
+  static int64_t ConfigsRun(const TaskResult& result) { return recording::ConfigsRun(result.tuned.counters); }
+
+  const fs::path folder_ =
+      fs::path(testing::TempDir()) / ("tune-session-" + std::to_string(getpid()) + "-" +
+                                      testing::UnitTest::GetInstance()->current_test_info()->name());
+  TuneFixture fixture_;
+  std::function<absl::StatusOr<codegen::GeneratedKernel>(const runtime::BoundKernel&, const codegen::Config&)> spoil_;
+  std::string notices_;
+};
+
+TEST_F(TuneSessionTest, AKnownRunIsConfirmedByTheConfigsOfItsFinal) {
+  const TaskResult searched = Tune();
+  ASSERT_TRUE(searched.tuned.ranking.best.has_value());
+  EXPECT_GE(ConfigsRun(searched), kSearched);
+  EXPECT_THAT(notices_, Not(HasSubstr("confirming")));
+
+  const TaskResult confirmed = Tune();
+  ASSERT_TRUE(confirmed.tuned.ranking.best.has_value());
+  EXPECT_THAT(notices_, HasSubstr("confirming"));
+  // Two finalists, and the default config, which may be one of them.
+  EXPECT_LE(ConfigsRun(confirmed), 3);
+  EXPECT_NE(confirmed.tuned.attempt_id, searched.tuned.attempt_id);
+  std::vector<codegen::Config> finalists = searched.tuned.ranking.runners_up;
+  finalists.push_back(searched.tuned.ranking.best->config);
+  EXPECT_THAT(finalists, testing::Contains(confirmed.tuned.ranking.best->config));
+}
+
+TEST_F(TuneSessionTest, AKnownRunIsSearchedOnRequest) {
+  Tune();
+  const TaskResult again = Tune({.search_known = true});
+  EXPECT_THAT(notices_, Not(HasSubstr("confirming")));
+  EXPECT_GE(ConfigsRun(again), kSearched);
+}
+
+TEST_F(TuneSessionTest, ARunWhoseKnownConfigsAreWrongIsSearched) {
+  Tune();
+  spoil_ = [this](const runtime::BoundKernel& kernel, const codegen::Config& config) {
+    absl::StatusOr<codegen::GeneratedKernel> generated = kernel.Generate(config);
+    if (generated.ok() && notices_.find("searching") == std::string::npos) generated->source += "#error\n";
+    return generated;
+  };
+  const TaskResult result = Tune();
+  EXPECT_THAT(notices_, HasSubstr("none of the known configs gives correct results any more"));
+  EXPECT_TRUE(result.tuned.ranking.best.has_value());
+  EXPECT_GE(ConfigsRun(result), kSearched);
+}
+
+}  // namespace
+}  // namespace telemetry::worker::tune
