@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <optional>
 
+#include "absl/random/random.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "proto/base/status_macros.h"
 #include "server/storage/sql/schema_version.h"
 #include "server/storage/sql/statement.h"
@@ -18,6 +20,24 @@ constexpr char kLock[] = "SELECT pg_advisory_xact_lock(5503941702385144881)";
 constexpr char kMakeVersions[] =
     "CREATE TABLE IF NOT EXISTS schema_versions (version integer PRIMARY KEY, name text NOT NULL, "
     "applied_unix_us bigint NOT NULL)";
+
+// Locks all tables at once, before the migrations lock some of them in another order than the collectors that write. A
+// transaction that waits for such a lock delays the transactions that arrive after it, so that it gives up soon.
+constexpr char kLockTables[] = R"sql(
+SET LOCAL lock_timeout = '20ms';
+DO $$
+DECLARE
+  names text;
+BEGIN
+  SELECT string_agg(format('%I', relname), ', ' ORDER BY relname) INTO names FROM pg_class
+  WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition;
+  IF names IS NOT NULL THEN
+    EXECUTE 'LOCK TABLE ' || names || ' IN ACCESS EXCLUSIVE MODE';
+  END IF;
+END
+$$)sql";
+constexpr absl::Duration kLockPatience = absl::Minutes(10);
+constexpr absl::Duration kMeanLockPause = absl::Milliseconds(200);
 
 // Applies all missing migrations or none: PostgreSQL rolls back schema changes, too.
 absl::Status ApplyMissing(PgDatabase& database, int version, absl::Time now,
@@ -36,6 +56,22 @@ absl::Status ApplyMissing(PgDatabase& database, int version, absl::Time now,
                         "SELECT uuid_send(gen_random_uuid()), ?1 WHERE NOT EXISTS (SELECT 1 FROM dataset)")
       .Bind(absl::ToUnixMicros(now))
       .Run();
+}
+
+// Migrates in one transaction. Sets `is_locked` once the transaction has all locks that it needs.
+absl::Status TryToMigrate(PgDatabase& database, absl::Time now, absl::Span<const sql::Migration> migrations,
+                          bool* is_locked) {
+  const int newest = migrations.back().number;
+  ASSIGN_OR_RETURN(sql::Transaction transaction, sql::Transaction::BeginWrite(database));
+  RETURN_IF_ERROR(database.Execute(kLock));
+  // Another collector may have migrated the schema while this one waited.
+  ASSIGN_OR_RETURN(const int version, PgSchemaVersion(database));
+  if (version > newest) return sql::NewerSchema(version, newest);
+  if (version == newest) return absl::OkStatus();
+  RETURN_IF_ERROR(database.Execute(kLockTables));
+  *is_locked = true;
+  RETURN_IF_ERROR(ApplyMissing(database, version, now, migrations));
+  return transaction.Commit();
 }
 
 }  // namespace
@@ -74,15 +110,14 @@ absl::Status MigratePg(PgDatabase& database, absl::Time now, absl::Span<const sq
   ASSIGN_OR_RETURN(const int before, PgSchemaVersion(database));
   if (before == newest) return absl::OkStatus();
   if (before > newest) return sql::NewerSchema(before, newest);
-  ASSIGN_OR_RETURN(sql::Transaction transaction, sql::Transaction::BeginWrite(database));
-  absl::Status status = database.Execute(kLock);
-  if (!status.ok()) return status;
-  // Another collector may have migrated the schema while this one waited.
-  ASSIGN_OR_RETURN(const int version, PgSchemaVersion(database));
-  if (version > newest) return sql::NewerSchema(version, newest);
-  if (version == newest) return absl::OkStatus();
-  status = ApplyMissing(database, version, now, migrations);
-  return status.ok() ? transaction.Commit() : status;
+  absl::BitGen random;
+  for (const absl::Time deadline = absl::Now() + kLockPatience;;) {
+    bool is_locked = false;
+    const absl::Status status = TryToMigrate(database, now, migrations, &is_locked);
+    if (status.ok() || is_locked || absl::Now() >= deadline) return status;
+    if (!absl::IsAborted(status)) return status;
+    absl::SleepFor(absl::Uniform(random, 0.5, 1.5) * kMeanLockPause);
+  }
 }
 
 absl::Status RequireCurrentPgSchema(PgDatabase& database) {

@@ -17,8 +17,10 @@ absl::Span<const sql::Migration> EmbeddedPgMigrations();
 
 // Brings a database to the newest of `migrations`, and chooses the dataset_id of a new dataset. An empty database
 // becomes a dataset; a dataset that is up to date is not written to. Any number of collectors may call this at the same
-// time: one migrates, the others wait. Returns FAILED_PRECONDITION if the database is newer than this program or
-// contains other tables; the message names the remedy.
+// time: one migrates, the others wait. Older collectors may write meanwhile: their transactions wait for about 20 ms
+// for each table that the migration waits for, and then until it ends. One of them may end with ABORTED by a deadlock.
+// Blocks for up to ten minutes while other transactions hold a table. Returns FAILED_PRECONDITION if the database is
+// newer than this program or contains other tables; the message names the remedy.
 absl::Status MigratePg(PgDatabase& database, absl::Time now,
                        absl::Span<const sql::Migration> migrations = EmbeddedPgMigrations());
 

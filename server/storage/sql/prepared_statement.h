@@ -13,6 +13,9 @@ namespace telemetry::storage::sql {
 // number as -0.0 from any database, so that all databases give the same bytes.
 inline constexpr double kNegativeZero = -std::numeric_limits<double>::denorm_min();
 
+// Returns the value that a Statement reads after `value` was stored.
+constexpr double AsRead(double value) { return value == kNegativeZero ? -0.0 : value; }
+
 // Binary data, as opposed to text.
 struct Blob {
   std::string_view bytes;

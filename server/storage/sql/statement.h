@@ -69,10 +69,7 @@ class Statement {
   // Values of the current row; columns are numbered from 0. Views are valid until the next Step() or Reset().
   bool IsNull(int column) const { return prepared_->IsNull(column); }
   int64_t Int(int column) const { return prepared_->Int(column); }
-  double Double(int column) const {
-    const double value = prepared_->Double(column);
-    return value == kNegativeZero ? -0.0 : value;
-  }
+  double Double(int column) const { return AsRead(prepared_->Double(column)); }
   std::string_view Text(int column) const { return prepared_->Text(column); }
   std::string String(int column) const { return std::string(Text(column)); }
   std::string_view Bytes(int column) const { return prepared_->Bytes(column); }

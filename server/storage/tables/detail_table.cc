@@ -57,6 +57,7 @@ absl::Status DetailTable::CompareStored(const v1::MeasurementDetail& detail, con
   // Fields of a newer producer that this version does not know are not stored, and are not compared.
   v1::MeasurementDetail sent = detail;
   sent.DiscardUnknownFields();
+  if (sent.has_exact_perf_ms()) sent.set_exact_perf_ms(sql::AsRead(sent.exact_perf_ms()));
   if (!google::protobuf::util::MessageDifferencer::Equals(stored, sent)) {
     refusal = Conflict("another detail is stored for this attempt_id and seq");
   }

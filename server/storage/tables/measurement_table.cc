@@ -13,11 +13,11 @@ namespace telemetry::storage::tables {
 namespace {
 
 std::optional<double> Perf(const v1::Measurement& row) {
-  return row.has_perf_ms() ? std::optional<double>(row.perf_ms()) : std::nullopt;
+  return row.has_perf_ms() ? std::optional<double>(sql::AsRead(row.perf_ms())) : std::nullopt;
 }
 
 std::optional<double> CompileTime(const v1::Measurement& row) {
-  return row.has_compile_time_s() ? std::optional<double>(row.compile_time_s()) : std::nullopt;
+  return row.has_compile_time_s() ? std::optional<double>(sql::AsRead(row.compile_time_s())) : std::nullopt;
 }
 
 template <typename Number>
@@ -112,7 +112,7 @@ absl::Status MeasurementTable::StoreRow(const v1::Measurement& row, const sql::A
   ASSIGN_OR_RETURN(const int64_t config, configs_.FindOrInsertKey(row.config_id()));
   const OptionalText failure = Failure(row);
   if (known_rows_.is_on()) {
-    const Contents contents = {.timestamp_s = row.timestamp_s(),
+    const Contents contents = {.timestamp_s = sql::AsRead(row.timestamp_s()),
                                .generation = row.generation(),
                                .status = status_key,
                                .perf_ms = Perf(row),
@@ -145,7 +145,7 @@ absl::Status MeasurementTable::CompareStored(const v1::Measurement& row, const s
   const OptionalText failure = Failure(row);
   ASSIGN_OR_RETURN(bool found, read_.Bind(sql::InRun{key.run}, key.attempt, row.seq()).Step());
   if (!found) return absl::AbortedError("another writer removed the stored row");
-  const bool equal = read_.Double(0) == row.timestamp_s() && read_.Int(1) == row.generation() &&
+  const bool equal = read_.Double(0) == sql::AsRead(row.timestamp_s()) && read_.Int(1) == row.generation() &&
                      read_.Int(2) == status && DoubleColumn(read_, 3) == Perf(row) &&
                      DoubleColumn(read_, 4) == CompileTime(row) && TextColumn(read_, 6) == failure &&
                      !read_.IsNull(7) && static_cast<uint64_t>(read_.Int(7)) == row.config_id();

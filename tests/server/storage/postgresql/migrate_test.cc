@@ -3,13 +3,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+#include <iostream>
 #include <memory>
 #include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "server/storage/postgresql/pg_database.h"
 #include "server/storage/postgresql/pg_migrator.h"
 #include "server/storage/postgresql/postgresql_store.h"
@@ -104,6 +109,134 @@ TEST_F(PgMigrateTest, WhatWasThereBeforeSendersHadRunsOfTheirOwnIsReadAndGoneOnW
   EXPECT_TRUE(outcomes->front().refused.empty()) << outcomes->front().refused.front().message;
   EXPECT_THAT(text(), HasSubstr("perf_ms: 0.125"));
   EXPECT_THAT(text(), HasSubstr("softmax"));
+}
+
+// Stores rows with the statements of a collector of the first released schema, each in a transaction of its own, until
+// it is told to stop. The columns exist in all later schemas.
+class FirstCollector {
+ public:
+  explicit FirstCollector(const std::string& db) : thread_([this, db] { Run(db); }) {
+    while (stored_ < 20) absl::SleepFor(absl::Milliseconds(1));
+  }
+  ~FirstCollector() { Stop(); }
+
+  // Blocks until `count` more rows are stored.
+  void AwaitMore(int count) {
+    for (const int wanted = stored_ + count; stored_ < wanted && !failed_;) absl::SleepFor(absl::Milliseconds(1));
+  }
+  // Returns the number of rows that it has stored.
+  int Stop() {
+    stop_ = true;
+    if (thread_.joinable()) thread_.join();
+    return stored_;
+  }
+  absl::Duration longest() const { return longest_; }
+
+ private:
+  void Run(const std::string& db) {
+    const std::unique_ptr<PgDatabase> database = *PgDatabase::Open(db);
+    while (!stop_) {
+      const absl::Time start = absl::Now();
+      const absl::Status status = database->Execute(
+          absl::StrCat("INSERT INTO measurements (run, attempt, seq, timestamp_s, generation, status, perf_ms, config) "
+                       "SELECT run, attempt, ",
+                       stored_ + 1, ", 0.25 * ", stored_ + 1,
+                       ", 0, status, 0.5, config FROM attempts, statuses, configs")
+              .c_str());
+      if (absl::IsAborted(status)) continue;  // a collector tries again, too
+      EXPECT_TRUE(status.ok()) << status;
+      if (!status.ok()) {
+        failed_ = true;
+        stored_ += 20;  // ends the constructor
+        return;
+      }
+      ++stored_;
+      longest_ = std::max(longest_, absl::Now() - start);
+    }
+  }
+
+  std::atomic<int> stored_ = 0;
+  std::atomic<bool> stop_ = false;
+  std::atomic<bool> failed_ = false;
+  absl::Duration longest_;
+  std::thread thread_;
+};
+
+TEST_F(PgMigrateTest, AnOlderCollectorStoresRowsDuringTheMigrationFromEachSchema) {
+  const absl::Span<const sql::Migration> all = EmbeddedPgMigrations();
+  for (size_t released = 1; released < all.size(); ++released) {
+    SCOPED_TRACE(absl::StrCat("schema ", released));
+    const std::unique_ptr<TestDataset> dataset = NewPostgresqlDataset();
+    const std::unique_ptr<PgDatabase> database = *PgDatabase::Open(dataset->db());
+    ASSERT_TRUE(MigratePg(*database, absl::Now(), all.first(released)).ok());
+    const absl::Status filled = database->Execute(R"sql(
+        INSERT INTO kernels (name, content_sha256) VALUES ('softmax', '');
+        INSERT INTO runs (run_id, kernel) SELECT repeat('a', 64), kernel FROM kernels;
+        INSERT INTO attempts (attempt_id, run, origin, dialect, state, provisional, first_received_unix_us)
+        SELECT repeat('x', 16)::bytea, run, '', '', 'open', 0, 0 FROM runs;
+        INSERT INTO config_arguments (text) VALUES ('n=4');
+        INSERT INTO configs (config_id, arguments) SELECT 7, '[' || argument || ']' FROM config_arguments;
+        INSERT INTO statuses (name) VALUES ('ok'))sql");
+    ASSERT_TRUE(filled.ok()) << filled;
+    FirstCollector older(dataset->db());
+    const absl::Time start = absl::Now();
+    const std::unique_ptr<StoreWriter> newer = *OpenPostgresqlWriter(dataset->db());
+    const absl::Duration migration = absl::Now() - start;
+    // Both store rows of the same attempt.
+    ASSERT_TRUE(newer->OpenProducer(std::string(16, 'p'), 1, "test").ok());
+    const std::vector<v1::Record> own = {AttemptRecord('x', 'a'), ConfigRecord(7, "Config(n=4)"),
+                                         Row('x', 1000000, 0.5)};
+    ProducerBatch batch = {.producer_id = std::string(16, 'p'), .epoch = 1, .first_seq = 1};
+    AddRecords(own, &batch);
+    ASSERT_TRUE(newer->CommitBatches({batch})->front().refused.empty());
+    older.AwaitMore(20);
+    const int rows = older.Stop();
+    std::cout << "schema " << released << ": migration " << migration << ", longest insertion of the older collector "
+              << older.longest() << std::endl;
+    EXPECT_EQ(dataset->Query("SELECT count(*) FROM measurements"), absl::StrCat(rows + 1));
+    // The producers of the older collector send their rows again to the newer one: no row is stored twice.
+    std::vector<v1::Record> again;
+    for (int seq = 1; seq <= rows; ++seq) again.push_back(Row('x', static_cast<uint64_t>(seq), 0.5));
+    batch = {.producer_id = std::string(16, 'p'), .epoch = 1, .first_seq = 4};
+    AddRecords(again, &batch);
+    const auto outcomes = newer->CommitBatches({batch});
+    ASSERT_TRUE(outcomes.ok()) << outcomes.status();
+    EXPECT_TRUE(outcomes->front().refused.empty());
+    EXPECT_EQ(outcomes->front().known_rows, static_cast<uint64_t>(rows));
+    EXPECT_EQ(dataset->Query("SELECT count(*) FROM measurements"), absl::StrCat(rows + 1));
+  }
+}
+
+// This version is the older collector. The migration of the next version adds columns and a table.
+TEST_F(PgMigrateTest, ARunningCollectorGoesOnAfterANewerOneAddedToTheSchema) {
+  const std::unique_ptr<StoreWriter> writer = *OpenPostgresqlWriter(dataset_->db());
+  const std::unique_ptr<StoreReader> reader = *OpenPostgresqlReader(dataset_->db());
+  ASSERT_TRUE(writer->OpenProducer(std::string(16, 'p'), 1, "test").ok());
+  uint64_t next_seq = 1;
+  const auto send = [&](const std::vector<v1::Record>& records) {
+    ProducerBatch batch = {.producer_id = std::string(16, 'p'), .epoch = 1, .first_seq = next_seq};
+    AddRecords(records, &batch);
+    const auto outcomes = writer->CommitBatches({batch});
+    ASSERT_TRUE(outcomes.ok()) << outcomes.status();
+    EXPECT_TRUE(outcomes->front().status.ok()) << outcomes->front().status;
+    EXPECT_TRUE(outcomes->front().refused.empty());
+    next_seq = outcomes->front().committed_seq + 1;
+  };
+  send({RunRecord('a'), AttemptRecord('x', 'a'), ConfigRecord(7, "Config(n=4)"), Row('x', 1, 0.5),
+        DetailRecord('x', 1)});
+  EXPECT_THAT(ExportText(*reader), HasSubstr("seq: 1"));
+  std::vector<sql::Migration> next(EmbeddedPgMigrations().begin(), EmbeddedPgMigrations().end());
+  next.push_back({next.back().number + 1, "additions",
+                  "ALTER TABLE measurements ADD COLUMN added bigint NOT NULL DEFAULT 0; "
+                  "ALTER TABLE attempts ADD COLUMN added text; ALTER TABLE runs ADD COLUMN added text; "
+                  "ALTER TABLE measurement_details ADD COLUMN added double precision; CREATE TABLE more (x bigint)"});
+  ASSERT_TRUE(MigratePg(*Open(), absl::Now(), next).ok());
+  send({Row('x', 1, 0.5), Row('x', 2, 0.5), DetailRecord('x', 2), DetailRecord('x', 1), AttemptRecord('y', 'a'),
+        Row('y', 1, 0.5)});
+  EXPECT_EQ(dataset_->Query("SELECT count(*) FROM measurements"), "3");
+  EXPECT_THAT(ExportText(*reader), HasSubstr("seq: 2"));
+  // A collector of this version that is started now refuses the schema.
+  EXPECT_TRUE(absl::IsFailedPrecondition(OpenPostgresqlWriter(dataset_->db()).status()));
 }
 
 TEST_F(PgMigrateTest, AnEmptyDatabaseIsNoDatasetToRead) {
