@@ -59,7 +59,7 @@ struct Expression::Tree {
   std::string text;
   std::vector<ExpressionNode> nodes;
   int root = 0;
-  int locals = 0;  // variables of comprehensions; they are numbered after the names
+  int locals = 0;         // variables of comprehensions; they are numbered after the names
   bool is_whole = false;  // HasOnlyWholeOperations (whole_numbers.h)
   std::vector<int> variables;
   ValueArena constants;

@@ -87,7 +87,8 @@ class Normalizer {
 
   void CopyRawString() {
     const size_t open = source_.find('(', at_);
-    const std::string close = Cat(")", open == std::string_view::npos ? "" : source_.substr(at_ + 2, open - at_ - 2), "\"");
+    const std::string close =
+        Cat(")", open == std::string_view::npos ? "" : source_.substr(at_ + 2, open - at_ - 2), "\"");
     const size_t end = open == std::string_view::npos ? open : source_.find(close, open);
     const size_t stop = end == std::string_view::npos ? source_.size() : end + close.size();
     Put(source_[at_++]);

@@ -20,8 +20,8 @@ namespace telemetry::worker::spec {
 std::string NormalizeSource(std::string_view source);
 
 // Reads a kernel file and puts the files of `#include "name"` in the place of the directives, if they are found beside
-// the including file or in the folders of -I options. Directives that are not found, and `#include <name>`, stay for the
-// compiler. A file with `#pragma once` is put once. The result is normalised. NOT_FOUND: there is no kernel file.
+// the including file or in the folders of -I options. Directives that are not found, and `#include <name>`, stay for
+// the compiler. A file with `#pragma once` is put once. The result is normalised. NOT_FOUND: there is no kernel file.
 // INVALID_ARGUMENT: files include each other, includes are nested deeper than 64, or the text exceeds 16 MiB.
 absl::StatusOr<std::string> ReadSource(const std::string& file, const std::string& folder,
                                        const std::vector<std::string>& options);

@@ -12,8 +12,8 @@ namespace telemetry::worker::spec {
 // Returns true if the tree has only operations that EvaluateWhole() knows.
 bool HasOnlyWholeOperations(const Expression::Tree& tree);
 
-// Evaluates such a tree. Returns false if a value is not a whole number, or if there is an error; the general evaluation
-// then gives the result or the message.
+// Evaluates such a tree. Returns false if a value is not a whole number, or if there is an error; the general
+// evaluation then gives the result or the message.
 bool EvaluateWhole(const Expression::Tree& tree, absl::Span<const Value> values, Evaluation* evaluation, Value* result);
 
 }  // namespace telemetry::worker::spec

@@ -88,7 +88,8 @@ absl::StatusOr<v1::Run> MakeCallRun(const BoundKernel& kernel, const Arguments& 
 }
 
 TuneSubject MakeCallSubject(BoundKernel& kernel, const Arguments& arguments, measure::ToleranceFunction tolerance) {
-  return {.kernel = std::make_shared<BoundTunable>(std::shared_ptr<BoundKernel>(std::shared_ptr<void>(), &kernel), arguments),
+  return {.kernel =
+              std::make_shared<BoundTunable>(std::shared_ptr<BoundKernel>(std::shared_ptr<void>(), &kernel), arguments),
           .measure_problem = [&kernel, arguments, tolerance = std::move(tolerance)] {
             return MakeCallProblem(kernel, arguments, tolerance);
           }};

@@ -25,8 +25,8 @@ class SpecKernel final : public TunableKernel {
 
   const std::shared_ptr<device::Device>& device() const override { return device_; }
   const codegen::ConfigSpace& config_space() const override { return space_; }
-  // INVALID_ARGUMENT, RESOURCE_EXHAUSTED: the launch is not valid or exceeds the device's threads or shared memory; such
-  // a config is not compiled.
+  // INVALID_ARGUMENT, RESOURCE_EXHAUSTED: the launch is not valid or exceeds the device's threads or shared memory;
+  // such a config is not compiled.
   absl::StatusOr<codegen::GeneratedKernel> Generate(const codegen::Config& config) const override;
   absl::StatusOr<measure::MeasureRequest> MakeRequest(const codegen::Config& config,
                                                       const codegen::GeneratedKernel& generated,

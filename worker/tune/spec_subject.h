@@ -27,10 +27,11 @@ absl::StatusOr<SpecSubject> MakeSpecSubject(std::shared_ptr<const spec::Specific
 
 // Returns the run of a specification's kernel on a device.
 //
-// Its kernel_source, and so its run_id, is the source as it is compiled (worker/spec/source_text.h), without parameters,
-// followed by comments with what else the time depends on: the launch, the problem size, the values of scalars and how
-// vectors are filled. Comments and layout of the kernel's files do not matter, nor do the names of files, the values of
-// parameters (another list is another search of the same run), constraints, seeds, and the verification.
+// Its kernel_source, and so its run_id, is the source as it is compiled (worker/spec/source_text.h), without
+// parameters, followed by comments with what else the time depends on: the launch, the problem size, the values of
+// scalars and how vectors are filled. Comments and layout of the kernel's files do not matter, nor do the names of
+// files, the values of parameters (another list is another search of the same run), constraints, seeds, and the
+// verification.
 v1::Run MakeSpecRun(const SpecKernel& kernel, const device::DeviceProperties& device);
 
 }  // namespace telemetry::worker::tune

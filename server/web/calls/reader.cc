@@ -40,8 +40,8 @@ void Set(http::Target* target, std::string_view name, std::string value) {
   target->query.emplace_back(name, std::move(value));
 }
 
-// Returns the key of the answer of an endpoint with a stamp: the stamp and the request, in parts with a NUL before each.
-// No part contains a NUL: http/target.h refuses control characters.
+// Returns the key of the answer of an endpoint with a stamp: the stamp and the request, in parts with a NUL before
+// each. No part contains a NUL: http/target.h refuses control characters.
 absl::StatusOr<std::string> KeyOf(const KnownCall& known, const api::Call& call) {
   ASSIGN_OR_RETURN(std::string key, known.endpoint->stamp(call));
   const auto append = [&key](std::string_view text) { key.append(1, '\0').append(text); };

@@ -41,8 +41,7 @@ CompileRequest MakeRequest(const CompileJob& job) {
 CompileResult ToCompileResult(CompileReply reply) {
   CompileResult result = {.seconds = reply.seconds()};
   if (reply.code() == 0) {
-    result.code =
-        device::CompiledCode{.binary = std::move(*reply.mutable_binary()),
+    result.code = device::CompiledCode{.binary = std::move(*reply.mutable_binary()),
                                        .log = std::move(*reply.mutable_log()),
                                        .function = std::move(*reply.mutable_function())};
   } else {
