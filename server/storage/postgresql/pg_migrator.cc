@@ -113,7 +113,7 @@ absl::Status MigratePg(PgDatabase& database, absl::Time now, absl::Span<const sq
   absl::BitGen random;
   for (const absl::Time deadline = absl::Now() + kLockPatience;;) {
     bool is_locked = false;
-    const absl::Status status = TryToMigrate(database, now, migrations, &is_locked);
+    absl::Status status = TryToMigrate(database, now, migrations, &is_locked);
     if (status.ok() || is_locked || absl::Now() >= deadline) return status;
     if (!absl::IsAborted(status)) return status;
     absl::SleepFor(absl::Uniform(random, 0.5, 1.5) * kMeanLockPause);

@@ -91,7 +91,7 @@ absl::StatusOr<double> ExportRate(const Arguments& arguments, const exporter::Da
 
 absl::StatusOr<double> CollectorRate(const Arguments& arguments, const std::string& database, Numbers* numbers) {
   CollectorProcess collector = CollectorProcess::Start(database, {.log = arguments.dir + "/collector.log"});
-  const absl::StatusOr<double> rate = ExportRate(arguments, exporter::FromCollector(collector.address()), numbers);
+  absl::StatusOr<double> rate = ExportRate(arguments, exporter::FromCollector(collector.address()), numbers);
   collector.Stop();
   return rate;
 }
