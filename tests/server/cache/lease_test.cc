@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "client/cache_client.h"
 #include "tests/bench/bench_ingest/collector_process.h"
@@ -25,6 +26,7 @@ class LeaseTest : public testing::Test {
       const absl::StatusOr<absl::Duration> left = lease.TryTake();
       ASSERT_TRUE(left.ok()) << left.status();
       if (*left == absl::ZeroDuration()) return;
+      absl::SleepFor(*left);
     }
   }
   // Makes an unknown program the holder; it does not renew.

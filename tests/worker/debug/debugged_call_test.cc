@@ -1,5 +1,8 @@
 #include "worker/debug/debugged_call.h"
 
+#include <memory>
+#include <vector>
+
 #include "gmock/gmock.h"
 #include "tests/worker/debug/debug_fixture.h"
 #include "tests/worker/runtime/test_kernels.h"
@@ -49,8 +52,18 @@ TEST_F(DebuggedCallTest, ShowsWhatTheCallIsGiven) {
   EXPECT_THAT(printed_[9 + 1], AllOf(StartsWith("[after_launch - add_scaled - out]"), HasSubstr("values=[3, 6, 9]")));
 }
 
+// A search that takes the first config.
+class TakesTheFirst final : public runtime::Search {
+ public:
+  absl::StatusOr<codegen::Config> Find(runtime::BoundKernel& /*kernel*/, absl::Span<const runtime::Argument> /*call*/,
+                                       const runtime::AutotuneOptions& options) override {
+    return options.configs.front();
+  }
+};
+
 TEST_F(DebuggedCallTest, ACallThatPicksAmongSeveralStaysOff) {
   KernelSpec spec = AddScaledSpec();
+  spec.search = std::make_shared<TakesTheFirst>();
   spec.configs = {runtime::Config("Config(block_sizes=[4])"), runtime::Config("Config(block_sizes=[8])")};
   EXPECT_THAT(RunTwice(std::move(spec)), ElementsAre(3, 6, 9));
   EXPECT_THAT(printed_, ElementsAre(HasSubstr("[add_scaled] picks among several kernels at run time")));
