@@ -24,10 +24,11 @@ struct Target {
   static absl::StatusOr<Target> ForArchitecture(std::string_view architecture);
 };
 
-// Settings that trade accuracy for speed.
+// Settings that trade accuracy for speed, and the instructions that may be used.
 struct GenerateOptions {
-  bool allow_tf32 = false;  // compute f32 dots on tensor cores in tf32, with 10 bits of mantissa
-  bool fast_math = false;   // use the device's approximate division and elementary functions
+  bool allow_tf32 = false;   // compute f32 dots on tensor cores in tf32, with 10 bits of mantissa
+  bool fast_math = false;    // use the device's approximate division and elementary functions
+  bool tensor_cores = true;  // false: dots are float32 multiply-adds
 };
 
 }  // namespace telemetry::worker::codegen

@@ -17,15 +17,31 @@ struct Format {
   double max;
 };
 constexpr Format kF16Format = {.fraction_bits = 10, .min_exponent = -14, .max = 65504};
+constexpr int kF16Bias = 15;
 constexpr Format kBF16Format = {.fraction_bits = 7, .min_exponent = -126, .max = 0x1.FEp127};
 
+constexpr int kFractionBits = 52;  // of a double
+constexpr int kBias = 1023;
+
+// The exponent of a number that is not 0, infinite, NaN or subnormal.
+int ExponentOf(double value) {
+  return static_cast<int>(std::bit_cast<uint64_t>(value) >> kFractionBits & 0x7FF) - kBias;
+}
+
+double PowerOfTwo(int exponent) {
+  return std::bit_cast<double>(static_cast<uint64_t>(exponent + kBias) << kFractionBits);
+}
+
 double RoundToFormat(const Format& format, double value) {
-  if (value == 0 || !std::isfinite(value)) return value;
-  const int exponent = std::max(std::ilogb(value), format.min_exponent);
-  const int shift = format.fraction_bits - exponent;
-  // std::rint rounds to nearest even. Both scalings are exact.
-  const double rounded = std::ldexp(std::rint(std::ldexp(value, shift)), -shift);
-  return std::abs(rounded) > format.max ? std::copysign(std::numeric_limits<double>::infinity(), value) : rounded;
+  const double magnitude = std::abs(value);
+  if (!(magnitude < 2 * format.max)) {
+    return std::isnan(value) ? value : std::copysign(std::numeric_limits<double>::infinity(), value);
+  }
+  // Next to this number, doubles have the spacing of the format next to the value. A sum is rounded to nearest even.
+  const int exponent = std::max(ExponentOf(magnitude), format.min_exponent);
+  const double spaced = 1.5 * PowerOfTwo(exponent - format.fraction_bits + kFractionBits);
+  const double rounded = magnitude + spaced - spaced;
+  return std::copysign(rounded > format.max ? std::numeric_limits<double>::infinity() : rounded, value);
 }
 
 double ToInt32(double value) {
@@ -60,12 +76,11 @@ uint16_t EncodeF16(double value) {
   if (std::isnan(value)) return sign | 0x7E00;
   const double magnitude = std::abs(RoundTo(DType::kF16, value));
   if (std::isinf(magnitude)) return sign | 0x7C00;
-  if (magnitude == 0) return sign;
-  const int exponent = std::max(std::ilogb(magnitude), kF16Format.min_exponent);
-  // The leading one of a normal number is bit 10, where it increments the exponent field.
-  const auto significand = static_cast<int>(std::ldexp(magnitude, kF16Format.fraction_bits - exponent));
-  const int field = (exponent - kF16Format.min_exponent) << kF16Format.fraction_bits;
-  return static_cast<uint16_t>(sign | (field + significand));
+  // A subnormal number is a multiple of 2^-24.
+  if (magnitude < 0x1p-14) return static_cast<uint16_t>(sign | static_cast<int>(magnitude * 0x1p24));
+  constexpr int kShift = kFractionBits - kF16Format.fraction_bits;
+  constexpr uint64_t kBiases = static_cast<uint64_t>(kBias - kF16Bias) << kF16Format.fraction_bits;
+  return static_cast<uint16_t>(sign | ((std::bit_cast<uint64_t>(magnitude) >> kShift) - kBiases));
 }
 
 double DecodeF16(uint16_t bits) {
@@ -75,9 +90,9 @@ double DecodeF16(uint16_t bits) {
   if (field == 0x1F) {
     magnitude = fraction == 0 ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
   } else if (field == 0) {
-    magnitude = std::ldexp(fraction, -24);
+    magnitude = fraction * 0x1p-24;
   } else {
-    magnitude = std::ldexp(fraction + 1024, field - 25);
+    magnitude = (fraction + 1024) * PowerOfTwo(field - 25);
   }
   return (bits & 0x8000) != 0 ? -magnitude : magnitude;
 }

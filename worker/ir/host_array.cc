@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "proto/base/parallel.h"
 #include "proto/record/strings.h"
 #include "worker/ir/half.h"
 
@@ -38,23 +39,28 @@ size_t ElementsInMemory(absl::Span<const int64_t> sizes, absl::Span<const int64_
   return static_cast<size_t>(last + 1);
 }
 
+// The elements that one thread converts at a time.
+constexpr size_t kPart = size_t{1} << 20;
+
 template <typename Element, typename Encode>
 void Write(const std::vector<double>& data, std::byte* to, Encode encode) {
-  for (const double value : data) {
-    const Element element = encode(value);
-    std::memcpy(to, &element, sizeof(element));
-    to += sizeof(element);
-  }
+  ForEachPart(data.size(), kPart, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      const Element element = encode(data[i]);
+      std::memcpy(to + i * sizeof(element), &element, sizeof(element));
+    }
+  });
 }
 
 template <typename Element, typename Decode>
 void Read(const std::byte* from, std::vector<double>* data, Decode decode) {
-  for (double& value : *data) {
-    Element element;
-    std::memcpy(&element, from, sizeof(element));
-    from += sizeof(element);
-    value = decode(element);
-  }
+  ForEachPart(data->size(), kPart, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      Element element;
+      std::memcpy(&element, from + i * sizeof(element), sizeof(element));
+      (*data)[i] = decode(element);
+    }
+  });
 }
 
 }  // namespace

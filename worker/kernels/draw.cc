@@ -15,7 +15,7 @@ constexpr double kLargestInteger = 1000;
 
 // Returns a value that is uniformly distributed in [0, 1). Does not use the standard's distributions, because their
 // results differ between libraries.
-double Uniform(std::mt19937_64& random) { return std::ldexp(static_cast<double>(random() >> 11), -53); }
+double Uniform(std::mt19937_64& random) { return static_cast<double>(random() >> 11) * 0x1p-53; }
 
 }  // namespace
 

@@ -80,14 +80,22 @@ BoundKernel::BoundKernel(std::shared_ptr<const KernelDefinition> definition, std
   }
 }
 
-absl::StatusOr<codegen::GeneratedKernel> BoundKernel::Generate(const codegen::Config& config) const {
+absl::StatusOr<codegen::GeneratedKernel> BoundKernel::GenerateWith(const codegen::Config& config,
+                                                                   const codegen::GenerateOptions& options) const {
   if (device_ == nullptr) {
     return absl::FailedPreconditionError(Cat("kernel '", name(), "' is in reference mode: there is no code"));
   }
   ASSIGN_OR_RETURN(codegen::Config complete, config_space_.Normalize(config));
-  const codegen::GenerateOptions options{.allow_tf32 = definition_->settings.dot_precision == DotPrecision::kTf32,
-                                         .fast_math = definition_->settings.fast_math};
   return codegen::emit::Generate(ir_, complete, MakeTarget(*device_, definition_->settings), options);
+}
+
+absl::StatusOr<codegen::GeneratedKernel> BoundKernel::Generate(const codegen::Config& config) const {
+  return GenerateWith(config, {.allow_tf32 = definition_->settings.dot_precision == DotPrecision::kTf32,
+                               .fast_math = definition_->settings.fast_math});
+}
+
+absl::StatusOr<codegen::GeneratedKernel> BoundKernel::GeneratePlain(const codegen::Config& config) const {
+  return GenerateWith(config, {.tensor_cores = false});
 }
 
 absl::StatusOr<std::string> BoundKernel::ToSource(const codegen::Config& config) const {

@@ -14,6 +14,7 @@
 #include "absl/types/span.h"
 #include "worker/codegen/config_space.h"
 #include "worker/codegen/generated_kernel.h"
+#include "worker/codegen/target.h"
 #include "worker/runtime/call_contract.h"
 #include "worker/runtime/compile_cache.h"
 #include "worker/runtime/compiled_kernel.h"
@@ -49,6 +50,8 @@ class BoundKernel {
   // Generates the code of a config; missing keys get their defaults. Returns the errors of codegen::Generate.
   // FAILED_PRECONDITION: there is no device to generate code for.
   absl::StatusOr<codegen::GeneratedKernel> Generate(const codegen::Config& config) const;
+  // Generates code without tensor cores, tf32 and approximate functions, to check the results of other code with.
+  absl::StatusOr<codegen::GeneratedKernel> GeneratePlain(const codegen::Config& config) const;
   absl::StatusOr<std::string> ToSource(const codegen::Config& config) const;
   // Returns the code of the config that a call would run without autotuning, or of the default config if there is none.
   absl::StatusOr<std::string> ToSource() const;
@@ -100,6 +103,8 @@ class BoundKernel {
   absl::StatusOr<Leaves> CheckedLeaves(absl::Span<const Argument> arguments) const;
   absl::Status CheckOutputs(const Leaves& leaves, absl::Span<const Tensor> outputs) const;
   absl::StatusOr<std::vector<Tensor>> AllocateOutputs(const Leaves& leaves) const;
+  absl::StatusOr<codegen::GeneratedKernel> GenerateWith(const codegen::Config& config,
+                                                        const codegen::GenerateOptions& options) const;
   void ShowCode(const codegen::Config& config, const std::string& source) const;
 
   // Runs the kernel with arguments that are known to match.

@@ -96,16 +96,22 @@ absl::StatusOr<Tensor> ToDevice(std::shared_ptr<Device> device, const ir::HostAr
   return tensor;
 }
 
-absl::StatusOr<ir::HostArray> ToHost(const Tensor& tensor) {
-  if (tensor.host != nullptr) return *tensor.host;
+absl::StatusOr<std::vector<std::byte>> BytesOf(const Tensor& tensor) {
+  if (tensor.host != nullptr) return ir::ToBytes(*tensor.host);
   if (tensor.device == nullptr || tensor.buffer == nullptr) {
     return absl::FailedPreconditionError(Cat("no memory for ", tensor.ToString()));
   }
-  ir::HostArray array = MakeLayoutArray(tensor);
   std::vector<std::byte> bytes(static_cast<size_t>(tensor.span()) * SizeOf(tensor.dtype));
   if (!bytes.empty()) {
     RETURN_IF_ERROR(tensor.device->Download(tensor.buffer.get(), 0, absl::MakeSpan(bytes)));
   }
+  return bytes;
+}
+
+absl::StatusOr<ir::HostArray> ToHost(const Tensor& tensor) {
+  if (tensor.host != nullptr) return *tensor.host;
+  ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, BytesOf(tensor));
+  ir::HostArray array = MakeLayoutArray(tensor);
   array.data.resize(static_cast<size_t>(tensor.span()));
   RETURN_IF_ERROR(ir::FromBytes(bytes, &array));
   return array;

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
@@ -60,6 +62,8 @@ absl::StatusOr<Tensor> AllocateTensor(std::shared_ptr<device::Device> device, de
 // tensor has no memory to copy from.
 absl::StatusOr<Tensor> ToDevice(std::shared_ptr<device::Device> device, const ir::HostArray& array);
 absl::StatusOr<ir::HostArray> ToHost(const Tensor& tensor);
+// Returns the tensor's memory as it is on a device: the elements and the gaps between them.
+absl::StatusOr<std::vector<std::byte>> BytesOf(const Tensor& tensor);
 
 // INVALID_ARGUMENT: sizes and strides differ in number or are negative, there is no memory, or the memory is too small.
 absl::Status CheckTensor(const Tensor& tensor);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "proto/record/numbers.h"
 #include "proto/record/strings.h"
 #include "worker/runtime/leaves.h"
+#include "worker/tune/baseline.h"
 #include "worker/tune/bound_tunable.h"
 #include "worker/tune/recording/run_description.h"
 
@@ -57,7 +59,11 @@ bool HasDots(const ir::DeviceIr& ir) {
 }
 
 absl::StatusOr<measure::MeasureProblem> MakeCallProblem(const BoundKernel& kernel, const Arguments& arguments,
-                                                        const measure::ToleranceFunction& tolerance) {
+                                                        const measure::ToleranceFunction& tolerance,
+                                                        compile::CompilePool* compilers) {
+  ASSIGN_OR_RETURN(std::optional<measure::MeasureProblem> with_baseline,
+                   MakeBaselineProblem(kernel, absl::MakeConstSpan(&arguments, 1), tolerance, {}, compilers));
+  if (with_baseline.has_value()) return *std::move(with_baseline);
   ASSIGN_OR_RETURN(measure::ExpectedTensors results, measure::EvaluateCall(kernel, arguments));
   return measure::MakeProblem(kernel, {measure::ExpectedCall{arguments, std::move(results)}}, tolerance);
 }
@@ -90,8 +96,8 @@ absl::StatusOr<v1::Run> MakeCallRun(const BoundKernel& kernel, const Arguments& 
 TuneSubject MakeCallSubject(BoundKernel& kernel, const Arguments& arguments, measure::ToleranceFunction tolerance) {
   return {.kernel =
               std::make_shared<BoundTunable>(std::shared_ptr<BoundKernel>(std::shared_ptr<void>(), &kernel), arguments),
-          .measure_problem = [&kernel, arguments, tolerance = std::move(tolerance)] {
-            return MakeCallProblem(kernel, arguments, tolerance);
+          .measure_problem = [&kernel, arguments, tolerance = std::move(tolerance)](compile::CompilePool* compilers) {
+            return MakeCallProblem(kernel, arguments, tolerance, compilers);
           }};
 }
 

@@ -4,16 +4,9 @@
 
 namespace telemetry::worker::tune {
 
-CompileQueue::CompileQueue(compile::CompilePool* pool, const device::DeviceProperties& device,
-                           const std::string& device_id)
-    : pool_(*pool),
-      dialect_(device.dialect),
-      target_(device.dialect == device::Dialect::kCuda ? device.architecture : device_id) {}
-
 void CompileQueue::Submit(const std::shared_ptr<const Candidate>& candidate) {
   ++under_way_;
-  const std::string& source = candidate->generated.source;
-  pool_.Submit({.source = source, .dialect = dialect_, .target = target_},
+  pool_.Submit(compile::MakeJob(candidate->generated.source, device_),
                [ready = ready_, candidate](const compile::CompileResult& result) {
                  absl::MutexLock lock(&ready->mutex);
                  ready->compiled.push_back({candidate, result});
@@ -23,8 +16,12 @@ void CompileQueue::Submit(const std::shared_ptr<const Candidate>& candidate) {
 
 std::optional<CompiledCandidate> CompileQueue::Next(absl::Duration patience) {
   absl::MutexLock lock(&ready_->mutex);
-  const auto is_filled = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(ready_->mutex) { return !ready_->compiled.empty(); };
-  if (!ready_->filled.Await(ready_->mutex, SteadyAfter(patience), is_filled)) return std::nullopt;
+  const auto has_event = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(ready_->mutex) {
+    return !ready_->compiled.empty() || ready_->is_woken;
+  };
+  ready_->filled.Await(ready_->mutex, SteadyAfter(patience), has_event);
+  ready_->is_woken = false;
+  if (ready_->compiled.empty()) return std::nullopt;
   CompiledCandidate next = std::move(ready_->compiled.front());
   ready_->compiled.pop_front();
   --under_way_;
@@ -35,6 +32,7 @@ CompiledCandidate CompileQueue::Await(uint64_t config_id) {
   std::deque<CompiledCandidate> others;
   while (true) {
     std::optional<CompiledCandidate> next = Next(absl::InfiniteDuration());
+    if (!next) continue;
     if (next->candidate->config.id() != config_id) {
       others.push_back(*std::move(next));
       continue;
@@ -44,6 +42,12 @@ CompiledCandidate CompileQueue::Await(uint64_t config_id) {
     std::move(others.rbegin(), others.rend(), std::front_inserter(ready_->compiled));
     return *std::move(next);
   }
+}
+
+void CompileQueue::Wake() {
+  absl::MutexLock lock(&ready_->mutex);
+  ready_->is_woken = true;
+  ready_->filled.NotifyAll();
 }
 
 }  // namespace telemetry::worker::tune

@@ -26,15 +26,21 @@ struct CompiledCandidate {
 // A queue of candidates that a compile pool compiles for one device. Used by the tuner's thread only.
 class CompileQueue {
  public:
-  // `pool` must outlive the queue.
-  CompileQueue(compile::CompilePool* pool, const device::DeviceProperties& device, const std::string& device_id);
+  // Both must outlive the queue.
+  CompileQueue(compile::CompilePool* pool, const device::Device* device) : pool_(*pool), device_(*device) {}
 
   void Submit(const std::shared_ptr<const Candidate>& candidate);
   // Waits at most `patience` for a candidate to be compiled and returns it, in the order in which they complete;
-  // returns nullopt on timeout. under_way() must not be 0.
+  // returns nullopt on timeout, or after a call of Wake. under_way() must not be 0.
   std::optional<CompiledCandidate> Next(absl::Duration patience);
   // Waits until this config, which was submitted before, is compiled. Other candidates remain for Next.
   CompiledCandidate Await(uint64_t config_id);
+
+  // Returns the next candidate if one is compiled.
+  std::optional<CompiledCandidate> Poll() { return Next(absl::ZeroDuration()); }
+  // Makes the call of Next that is waiting, or else the next one that would wait, return. May be called from any
+  // thread.
+  void Wake();
 
   // The number of submitted candidates that neither Next nor Await has returned.
   size_t under_way() const { return under_way_; }
@@ -44,12 +50,12 @@ class CompileQueue {
   struct Ready {
     absl::Mutex mutex;
     std::deque<CompiledCandidate> compiled ABSL_GUARDED_BY(mutex);
+    bool is_woken ABSL_GUARDED_BY(mutex) = false;
     SteadyCondition filled;
   };
 
   compile::CompilePool& pool_;
-  const device::Dialect dialect_;
-  const std::string target_;
+  const device::Device& device_;
   const std::shared_ptr<Ready> ready_ = std::make_shared<Ready>();
   size_t under_way_ = 0;
 };

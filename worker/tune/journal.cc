@@ -114,6 +114,7 @@ absl::Status Journal::Take(const JournalEntry& entry) {
     ASSIGN_OR_RETURN(AttemptRow row, FromMessage(message));
     contents_.rows.push_back(std::move(row));
   }
+  contents_.learnt.insert(contents_.learnt.end(), entry.learnt().begin(), entry.learnt().end());
   contents_.active_s = entry.active_s();
   if (!entry.end_counters_json().empty()) end_counters_json_ = entry.end_counters_json();
   return absl::OkStatus();
@@ -137,8 +138,9 @@ absl::Status Journal::Begin(const std::string& attempt_id, absl::Time started,
   return Write(entry);
 }
 
-absl::Status Journal::Append(absl::Span<const AttemptRow> rows, double active_s) {
+absl::Status Journal::Append(absl::Span<const AttemptRow> rows, double active_s, absl::Span<const int64_t> learnt) {
   JournalEntry entry;
+  entry.mutable_learnt()->Add(learnt.begin(), learnt.end());
   for (const AttemptRow& row : rows) *entry.add_rows() = ToMessage(row);
   entry.set_active_s(active_s);
   return Write(entry);

@@ -29,7 +29,8 @@ class Journal {
     absl::Time started;
     std::vector<codegen::Config> starting_points;  // of the search
     std::vector<recording::AttemptRow> rows;
-    double active_s = 0;  // seconds that earlier processes worked on the attempt
+    std::vector<int64_t> learnt;  // the number of results that the search had learnt before each proposal
+    double active_s = 0;          // seconds that earlier processes worked on the attempt
   };
 
   // Opens the journal; creates the file and its folder if they do not exist. Returns ALREADY_EXISTS if another process
@@ -43,8 +44,9 @@ class Journal {
 
   absl::Status Begin(const std::string& attempt_id, absl::Time started,
                      absl::Span<const codegen::Config> starting_points = {});
-  // Appends the rows atomically: after an error the journal has none of them.
-  absl::Status Append(absl::Span<const recording::AttemptRow> rows, double active_s);
+  // Appends the rows and proposals atomically: after an error the journal has none of them.
+  absl::Status Append(absl::Span<const recording::AttemptRow> rows, double active_s,
+                      absl::Span<const int64_t> learnt = {});
   // Writes the counters that the attempt is about to end with. Returns the counters of the first such call, which an
   // earlier process may have made: an end record that may already have been sent must have the same content when it is
   // sent again.

@@ -1,6 +1,9 @@
 #include "worker/tune/library_subject.h"
 
+#include <future>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
@@ -9,6 +12,7 @@
 #include "worker/kernels/kernel_spec.h"
 #include "worker/kernels/problem.h"
 #include "worker/tune/attempt_description.h"
+#include "worker/tune/baseline.h"
 #include "worker/tune/bound_tunable.h"
 #include "worker/tune/measure/kernel_problem.h"
 #include "worker/tune/recording/run_description.h"
@@ -39,23 +43,25 @@ std::string SourceWithFlags(const LibraryKernel& kernel, const Problem& problem)
   return source;
 }
 
-absl::StatusOr<measure::ExpectedCall> MakeExpectedCall(const LibraryKernel& kernel, const Problem& problem,
-                                                       const std::shared_ptr<Device>& device, uint64_t seed) {
-  const Case made = kernels::MakeCase(kernel, problem, seed);
-  ASSIGN_OR_RETURN(Arguments arguments, kernels::ArgumentsOn(device, kernel, made));
-  return measure::ExpectedCall{std::move(arguments), kernel.reference(made)};
-}
-
+// Returns the problem with two sets of inputs: `arguments`, drawn from `seed`, and others.
 absl::StatusOr<measure::MeasureProblem> MakeLibraryProblem(const LibraryKernel& kernel, const Problem& problem,
-                                                           const BoundKernel& bound, uint64_t seed) {
-  std::vector<measure::ExpectedCall> calls;
-  for (const uint64_t number : {seed, seed + 1}) {
-    ASSIGN_OR_RETURN(measure::ExpectedCall call, MakeExpectedCall(kernel, problem, bound.device(), number));
-    calls.push_back(std::move(call));
-  }
+                                                           const BoundKernel& bound, const Arguments& arguments,
+                                                           uint64_t seed, compile::CompilePool* compilers) {
   const auto tolerance = [&](std::string_view /*name*/, device::DType dtype) {
     return kernel.tolerance(problem, dtype);
   };
+  ASSIGN_OR_RETURN(Arguments others,
+                   kernels::ArgumentsOn(bound.device(), kernel, kernels::MakeCase(kernel, problem, seed + 1)));
+  ASSIGN_OR_RETURN(
+      std::optional<measure::MeasureProblem> with_baseline,
+      MakeBaselineProblem(bound, std::vector<Arguments>{arguments, others}, tolerance, {.seed = seed}, compilers));
+  if (with_baseline.has_value()) return *std::move(with_baseline);
+  // The values are drawn again, because a problem with a baseline may be too large to keep them.
+  auto results =
+      std::async(std::launch::async, [&] { return kernel.reference(kernels::MakeCase(kernel, problem, seed)); });
+  measure::ExpectedTensors of_others = kernel.reference(kernels::MakeCase(kernel, problem, seed + 1));
+  const std::vector<measure::ExpectedCall> calls = {{.arguments = arguments, .results = results.get()},
+                                                    {.arguments = others, .results = std::move(of_others)}};
   return measure::MakeProblem(bound, calls, tolerance);
 }
 
@@ -94,10 +100,11 @@ absl::StatusOr<LibrarySubject> MakeLibrarySubject(const LibraryKernel& kernel, c
   LibrarySubject subject = {.kernel = std::move(made), .bound = *bound, .arguments = arguments};
   subject.info = DescribeAttempt(**bound, MakeLibraryRun(kernel, problem, settings, device->properties()));
   subject.info.wrapper_graph = wrapper::WrapperGraph(plan, device->id());
-  subject.subject = {.kernel = std::make_shared<BoundTunable>(*bound, std::move(arguments)),
-                     .measure_problem = [&kernel, problem, bound = *bound, input_seed] {
-                       return MakeLibraryProblem(kernel, problem, *bound, input_seed);
-                     }};
+  subject.subject = {
+      .kernel = std::make_shared<BoundTunable>(*bound, arguments),
+      .measure_problem = [&kernel, problem, bound = *bound, arguments, input_seed](compile::CompilePool* compilers) {
+        return MakeLibraryProblem(kernel, problem, *bound, arguments, input_seed, compilers);
+      }};
   return subject;
 }
 

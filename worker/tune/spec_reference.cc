@@ -176,31 +176,16 @@ absl::StatusOr<Reference> MakeReference(const Specification& spec) {
   return reference;
 }
 
-absl::StatusOr<std::shared_ptr<const device::CompiledCode>> CompileReference(const SpecKernel& kernel,
-                                                                             const std::string& source,
-                                                                             const std::string& program) {
-  compile::CompilePoolOptions options = {.processes = 1};
-  if (!program.empty()) options.program.path = program;
-  ASSIGN_OR_RETURN(const std::unique_ptr<compile::CompilePool> pool, compile::CompilePool::Create(options));
-  const device::DeviceProperties& device = kernel.device()->properties();
-  const bool is_cuda = device.dialect == device::Dialect::kCuda;
-  compile::CompileResult result;
-  pool->Submit(
-      {.source = source, .dialect = device.dialect, .target = is_cuda ? device.architecture : kernel.device()->id()},
-      [&result](const compile::CompileResult& compiled) { result = compiled; });
-  pool->Drain();
-  if (!result.code.ok()) return result.code.status();
-  return std::make_shared<const device::CompiledCode>(*std::move(result.code));
-}
-
 absl::StatusOr<std::vector<std::vector<std::byte>>> RunReference(const SpecKernel& kernel,
-                                                                 const measure::MeasurerOptions& options) {
+                                                                 const measure::MeasurerOptions& options,
+                                                                 compile::CompilePool* compilers) {
   const Specification& spec = kernel.specification();
   ASSIGN_OR_RETURN(const Reference reference, MakeReference(spec));
-  ASSIGN_OR_RETURN(std::shared_ptr<const device::CompiledCode> code,
-                   CompileReference(kernel, reference.source, options.program));
+  ASSIGN_OR_RETURN(device::CompiledCode code,
+                   compilers->Submit(compile::MakeJob(reference.source, *kernel.device())).get().code);
   ASSIGN_OR_RETURN(measure::MeasureRequest request,
-                   kernel.MakeRequest(reference.function, reference.size, std::move(code)));
+                   kernel.MakeRequest(reference.function, reference.size,
+                                      std::make_shared<const device::CompiledCode>(std::move(code))));
   request.run_limit = absl::Minutes(1);  // a reference may be slow
   ASSIGN_OR_RETURN(const measure::MeasureProblem problem, WithoutResults(spec, /*tolerant=*/true));
   ASSIGN_OR_RETURN(const std::unique_ptr<measure::Measurer> measurer, measure::Measurer::Start(problem, options));
@@ -210,7 +195,8 @@ absl::StatusOr<std::vector<std::vector<std::byte>>> RunReference(const SpecKerne
 }  // namespace
 
 absl::StatusOr<measure::MeasureProblem> MakeSpecProblem(const SpecKernel& kernel,
-                                                        const measure::MeasurerOptions& options) {
+                                                        const measure::MeasurerOptions& options,
+                                                        compile::CompilePool* compilers) {
   const Specification& spec = kernel.specification();
   ASSIGN_OR_RETURN(measure::MeasureProblem problem, WithoutResults(spec, /*tolerant=*/false));
   if (spec.verification.kind == Verification::Kind::kNone) return problem;
@@ -219,7 +205,7 @@ absl::StatusOr<measure::MeasureProblem> MakeSpecProblem(const SpecKernel& kernel
     SetResults(spec, contents, &problem);
     return problem;
   }
-  const absl::StatusOr<std::vector<std::vector<std::byte>>> contents = RunReference(kernel, options);
+  const absl::StatusOr<std::vector<std::vector<std::byte>>> contents = RunReference(kernel, options, compilers);
   if (!contents.ok()) {
     return absl::FailedPreconditionError(
         Cat("the reference of the verification failed: ", std::string(contents.status().message())));

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "worker/tune/compile/compile_pool.h"
 #include "worker/tune/measure/measure_problem.h"
 #include "worker/tune/measure/measuring_process.h"
 #include "worker/tune/spec_kernel.h"
@@ -14,6 +15,7 @@ namespace telemetry::worker::tune {
 // is wrong, but kernels must still not write elsewhere. INVALID_ARGUMENT, NOT_FOUND: values of a file, see
 // spec::BytesOf. FAILED_PRECONDITION: the reference does not compile or run; the message has its error.
 absl::StatusOr<measure::MeasureProblem> MakeSpecProblem(const SpecKernel& kernel,
-                                                        const measure::MeasurerOptions& options);
+                                                        const measure::MeasurerOptions& options,
+                                                        compile::CompilePool* compilers);
 
 }  // namespace telemetry::worker::tune

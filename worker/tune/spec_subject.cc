@@ -77,8 +77,9 @@ absl::StatusOr<SpecSubject> MakeSpecSubject(std::shared_ptr<const Specification>
   measure.device = device->id();
   SpecSubject subject;
   subject.info = DescribeAttempt(device->properties(), MakeSpecRun(*kernel, device->properties()));
-  subject.subject = {.kernel = kernel,
-                     .measure_problem = [kernel, measure] { return MakeSpecProblem(*kernel, measure); }};
+  subject.subject = {.kernel = kernel, .measure_problem = [kernel, measure](compile::CompilePool* compilers) {
+                       return MakeSpecProblem(*kernel, measure, compilers);
+                     }};
   return subject;
 }
 

@@ -40,9 +40,12 @@ absl::Status TrialLog::Start(int64_t generation, const codegen::Config& config) 
   return Add({{.timestamp_s = Now(), .generation = generation, .config = config, .status = status::kStarted}});
 }
 
-absl::Status TrialLog::Finish(AttemptRow row) {
+absl::Status TrialLog::Finish(AttemptRow row, const Beginning* next) {
   std::vector<AttemptRow> rows;
   rows.push_back(std::move(row));
+  if (next != nullptr) {
+    rows.push_back({.generation = next->generation, .config = next->config, .status = status::kStarted});
+  }
   return FinishAll(std::move(rows));
 }
 
@@ -61,8 +64,9 @@ absl::Status TrialLog::End(const record::Json& counters) {
 
 absl::Status TrialLog::Add(std::vector<AttemptRow> rows) {
   if (journal_ != nullptr) {
-    RETURN_IF_ERROR(journal_->Append(rows, ActiveSeconds()));
+    RETURN_IF_ERROR(journal_->Append(rows, ActiveSeconds(), learnt_));
   }
+  learnt_.clear();
   for (AttemptRow& row : rows) {
     RETURN_IF_ERROR(recorder_.Row(row));
     Remember(std::move(row));
@@ -76,7 +80,10 @@ void TrialLog::Remember(AttemptRow row) {
     started_ = {config_id, rows_.size()};
   } else {
     generations_ = std::max(generations_, row.generation + 1);
-    if (!recording::IsOfFinal(row)) results_[config_id] = rows_.size();
+    if (!recording::IsOfFinal(row)) {
+      results_[config_id] = rows_.size();
+      result_order_.push_back(rows_.size());
+    }
     if (started_ && started_->config_id == config_id) started_.reset();
   }
   rows_.push_back(std::move(row));

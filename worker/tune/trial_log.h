@@ -18,6 +18,12 @@
 
 namespace telemetry::worker::tune {
 
+// A config whose measurement begins.
+struct Beginning {
+  int64_t generation = 0;
+  codegen::Config config;
+};
+
 // The rows of an attempt. Each row is written to the journal first and then recorded. After a crash at any moment, the
 // next process therefore knows every recorded row and records no row with two different contents. Not thread-safe.
 class TrialLog {
@@ -31,10 +37,15 @@ class TrialLog {
   // errors are those of the recorder and the journal.
   absl::Status Replay(std::vector<recording::AttemptRow> rows);
 
+  // Notes that the search proposed configs after it had learnt so many of results(). The journal has this before any
+  // row of the configs.
+  void Propose(int64_t learnt) { learnt_.push_back(learnt); }
+
   // Records that the measurement of a config begins. Records nothing if an earlier process did so and then ended.
   absl::Status Start(int64_t generation, const codegen::Config& config);
-  // Records the result of a config. Sets the row's timestamp_s.
-  absl::Status Finish(recording::AttemptRow row);
+  // Records the result of a config and, if `next` is not null, that the measurement of another one begins: both with
+  // one fsync. Sets the rows' timestamp_s.
+  absl::Status Finish(recording::AttemptRow row, const Beginning* next = nullptr);
   // Records several results atomically: after a crash the journal has all of them or none.
   absl::Status FinishAll(std::vector<recording::AttemptRow> rows);
 
@@ -57,6 +68,8 @@ class TrialLog {
   // The number of the generation after the last one with a result. Earlier generations without a result count, too.
   int64_t generations() const { return generations_; }
   const std::vector<recording::AttemptRow>& rows() const { return rows_; }
+  // The indices in rows() of the search's results, in their order.
+  const std::vector<size_t>& results() const { return result_order_; }
 
  private:
   // The config that is being measured.
@@ -76,7 +89,9 @@ class TrialLog {
   const absl::Duration since_start_ = absl::Now() - recorder_.info().started;  // age of the attempt at began_
   std::vector<recording::AttemptRow> rows_;
   std::map<uint64_t, size_t> results_;  // the search's results: config id to index of rows_
-  std::optional<Started> started_;      // unset: every started config has a result
+  std::vector<size_t> result_order_;
+  std::vector<int64_t> learnt_;     // proposals that are not in the journal yet
+  std::optional<Started> started_;  // unset: every started config has a result
   int64_t generations_ = 0;
 };
 

@@ -19,10 +19,13 @@ TuneProcesses::TuneProcesses(const TuneSubject& subject, TuneProcessOptions opti
     : subject_(subject),
       options_(std::move(options)),
       pool_(std::move(pool)),
-      queue_(pool_.get(), subject_.kernel->device()->properties(), subject_.kernel->device()->id()),
-      starting_(std::async(std::launch::async, [this]() -> absl::StatusOr<std::unique_ptr<measure::Measurer>> {
-        ASSIGN_OR_RETURN(const measure::MeasureProblem problem, subject_.measure_problem());
-        return measure::Measurer::Start(problem, options_.measure);
+      queue_(pool_.get(), subject_.kernel->device().get()),
+      starting_(std::async(std::launch::async, [this]() -> absl::StatusOr<Started> {
+        ASSIGN_OR_RETURN(const measure::MeasureProblem problem, subject_.measure_problem(pool_.get()));
+        Started started;
+        ASSIGN_OR_RETURN(started.measurer, measure::Measurer::Start(problem, options_.measure));
+        started.at = SteadyNow();
+        return started;
       })) {}
 
 void TuneProcesses::CancelCompiling() {
@@ -33,8 +36,9 @@ void TuneProcesses::CancelCompiling() {
 absl::StatusOr<measure::Measurer*> TuneProcesses::ReadyMeasurer() {
   if (measurer_ == nullptr) {
     if (!starting_.valid()) return absl::UnavailableError("the measuring process could not be started");
-    ASSIGN_OR_RETURN(std::unique_ptr<measure::Measurer> started, starting_.get());
-    measurer_ = std::move(started);
+    ASSIGN_OR_RETURN(Started started, starting_.get());
+    preparing_ = absl::FromChrono(started.at - began_);
+    measurer_ = std::move(started.measurer);
   }
   return measurer_.get();
 }

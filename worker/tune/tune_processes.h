@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "proto/base/steady.h"
 #include "worker/tune/compile/compile_pool.h"
 #include "worker/tune/compile_queue.h"
 #include "worker/tune/measure/measurer.h"
@@ -15,7 +16,7 @@ namespace telemetry::worker::tune {
 
 // The options of TuneProcesses.
 struct TuneProcessOptions {
-  compile::CompilePoolOptions compile;
+  compile::CompilePoolOptions compile = {.ends_stragglers = true};
   measure::MeasurerOptions measure;
   measure::MeasureEffort effort;
   absl::Duration load_limit = absl::Seconds(60);  // time limit for loading the code of one config
@@ -42,6 +43,8 @@ class TuneProcesses {
   absl::StatusOr<measure::wire::Outcome> Measure(const CompiledCandidate& compiled, double give_up_above_ms);
   absl::StatusOr<measure::FinalOutcome> MeasureInterleaved(const std::vector<CompiledCandidate>& compiled,
                                                            const measure::FinalEffort& effort);
+  // The duration from the start until the measuring process was ready; 0: it was not needed yet.
+  absl::Duration preparing() const { return preparing_; }
   // The total duration of all calls of Measure and MeasureInterleaved.
   absl::Duration measuring() const { return measuring_; }
 
@@ -55,8 +58,15 @@ class TuneProcesses {
   const TuneProcessOptions options_;
   const std::unique_ptr<compile::CompilePool> pool_;
   CompileQueue queue_;
-  std::future<absl::StatusOr<std::unique_ptr<measure::Measurer>>> starting_;
+  // The measurer, and when it was ready.
+  struct Started {
+    std::unique_ptr<measure::Measurer> measurer;
+    SteadyTime at;
+  };
+  const SteadyTime began_ = SteadyNow();
+  std::future<absl::StatusOr<Started>> starting_;
   std::unique_ptr<measure::Measurer> measurer_;
+  absl::Duration preparing_ = absl::ZeroDuration();
   absl::Duration measuring_ = absl::ZeroDuration();
 };
 

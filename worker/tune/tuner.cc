@@ -11,6 +11,7 @@
 #include "proto/base/steady.h"
 #include "proto/record/counted.h"
 #include "proto/record/strings.h"
+#include "worker/tune/proposer.h"
 #include "worker/tune/row_result.h"
 #include "worker/tune/trial_log.h"
 
@@ -23,9 +24,9 @@ using recording::AttemptRow;
 
 constexpr char kOverBudget[] = "the time budget was used up before its turn";
 constexpr absl::Duration kStopInterval = absl::Milliseconds(100);
-// A few configs (stragglers) can need a hundred times as long to compile as the others, and are hardly ever fast. A
-// generation waits for them at most this long after its last other config; they are measured once they are compiled.
-constexpr absl::Duration kStragglerPatience = absl::Milliseconds(500);
+// The most configs that the search proposes at once, after the first ones. Fewer give it more results for each
+// proposal, but take more of its time.
+constexpr int kMostAtOnce = 4;
 
 // Returns true if the error affects every config: there is no compiler.
 bool IsOfEveryConfig(const absl::Status& compiling) {
@@ -38,10 +39,10 @@ class Attempt {
   Attempt(TuneSubject subject, TunerOptions options)
       : subject_(std::move(subject)),
         options_(std::move(options)),
-        candidates_(
-            options_.generate ? options_.generate
-                              : [kernel = subject_.kernel](const Config& config) { return kernel->Generate(config); },
-            [this](const Config& config, const absl::StatusOr<std::string>& hash) { PassOver(config, hash); }) {}
+        candidates_([this](const Config& config) { return GenerateWorthwhile(config); },
+                    [this](const Config& config, const absl::StatusOr<std::string>& hash) {
+                      passed_over_.push_back({config, hash});
+                    }) {}
 
   absl::StatusOr<TuneResult> Run(TuneRecord record);
 
@@ -51,19 +52,30 @@ class Attempt {
   // Sets the attempt_id and the start time of an earlier process in `record`, or begins the journal.
   absl::Status ResumeOrBegin(const Journal::Contents& earlier, TuneRecord* record);
 
+  absl::StatusOr<codegen::GeneratedKernel> Generate(const Config& config) const {
+    return options_.generate ? options_.generate(config) : subject_.kernel->Generate(config);
+  }
+  // Returns OUT_OF_RANGE for a config of a search that is known to be slow.
+  absl::StatusOr<codegen::GeneratedKernel> GenerateWorthwhile(const Config& config);
+
   absl::Status Search();
-  absl::StatusOr<std::vector<search::Trial>> RunGeneration(const std::vector<Config>& configs);
-  absl::Status Submit(const std::vector<Config>& pending);
-  absl::Status RunInterrupted(const std::vector<Config>& pending);
-  // Runs the submitted configs in the order in which they are compiled. Returns when at most `left` stragglers are
-  // still compiling.
-  absl::Status RunSubmitted(size_t left);
-  absl::Status RunOne(const CompiledCandidate& compiled);
+  absl::Status ReplayProposals();
+  bool WantsProposal() const;
+  void Ask(size_t learnt);
+  absl::Status TakeProposal();
+  absl::Status Submit(const std::vector<Config>& configs);
+  // Records the configs that the search considered and that are not run: duplicates, and those without code. Configs
+  // that are known to be slow have no row.
+  absl::Status FinishPassedOver();
+  absl::Status RunInterrupted();
+  // Runs the config and every other that is compiled by then.
+  absl::Status RunCompiled(CompiledCandidate compiled);
+  absl::Status Begin(const CompiledCandidate& compiled);
+  absl::StatusOr<AttemptRow> RunOne(const CompiledCandidate& compiled);
+  absl::Status Finish(AttemptRow row, const std::optional<CompiledCandidate>& next);
   absl::Status Measure(const CompiledCandidate& compiled, AttemptRow* row);
   // Records the submitted configs without a result as not run, because the time budget is used up.
   absl::Status FinishUnrun();
-  // Records a config that the search considered and that is not run: a duplicate, or one without code.
-  void PassOver(const Config& config, const absl::StatusOr<std::string>& hash);
 
   absl::Status HoldFinal();
   // Compiles the configs and returns those that compile.
@@ -78,11 +90,11 @@ class Attempt {
   void NoteTime(const std::optional<double>& perf_ms) {
     if (perf_ms) best_ms_ = std::min(best_ms_.value_or(*perf_ms), *perf_ms);
   }
-  // Half of the compilers, so that the others are free for the next generation.
-  size_t MostStragglers() const { return static_cast<size_t>(processes_->compilers()) / 2; }
+  int MostAtOnce() const { return std::clamp(processes_->compilers() / 4, 1, kMostAtOnce); }
   void ReportProgress() const;
   void ReportRounds(int rounds, SteadyTime began) const;
-  void ReportGeneration() const;
+  // Reports the generations before `end` whose configs all have results, in their order.
+  void ReportGenerations(int64_t end);
   void Notice(const std::string& text) const {
     if (options_.on_notice) options_.on_notice(text);
   }
@@ -90,16 +102,29 @@ class Attempt {
   const TuneSubject subject_;
   const TunerOptions options_;
   Candidates candidates_;
-  std::unique_ptr<search::SearchAlgorithm> search_;
   std::unique_ptr<recording::AttemptRecorder> recorder_;
   std::optional<TrialLog> log_;
   bool resumed_ = false;
   std::unique_ptr<TuneProcesses> processes_;
+  std::unique_ptr<Proposer> proposer_;  // ends before processes_, which it wakes
 
-  int64_t generation_ = 0;
+  // A config that the search considered and that is not run.
+  struct PassedOver {
+    Config config;
+    absl::StatusOr<std::string> source_hash;
+  };
+  std::optional<int> tensor_core_dots_;  // of the default config; unset: not known yet
+  std::vector<PassedOver> passed_over_;  // belongs to the proposer while it is asked
+  std::vector<int64_t> earlier_learnt_;  // the proposals of earlier processes
+
+  int64_t generation_ = 0;                    // of the last proposal
+  int64_t reported_ = 0;                      // generations that were reported
   size_t proposed_ = 0;                       // configs of this generation that this process has to run
+  size_t learnt_ = 0;                         // results that the search has learnt or is learning
+  size_t learnt_in_vain_ = 0;                 // results after which the search proposed nothing
+  std::vector<Config> known_before_;          // proposed, with a result that was learnt too early
+  bool is_over_ = false;                      // the search has nothing more to propose
   std::map<uint64_t, AttemptRow> submitted_;  // by config id: rows without a result
-  absl::Status passing_over_;                 // the first error of PassOver
   std::optional<double> best_ms_;
   // For the pace in TuneProgress.
   SteadyTime search_began_ = kLongAgo;
@@ -107,9 +132,8 @@ class Attempt {
 };
 
 absl::StatusOr<TuneResult> Attempt::Run(TuneRecord record) {
+  ASSIGN_OR_RETURN(processes_, TuneProcesses::Create(subject_, options_.processes));
   RETURN_IF_ERROR(Begin(std::move(record)));
-  ASSIGN_OR_RETURN(std::unique_ptr<TuneProcesses> processes, TuneProcesses::Create(subject_, options_.processes));
-  processes_ = std::move(processes);
   RETURN_IF_ERROR(Search());
   RETURN_IF_ERROR(HoldFinal());
   TuneResult result = Result();
@@ -121,10 +145,11 @@ absl::StatusOr<TuneResult> Attempt::Run(TuneRecord record) {
 absl::Status Attempt::CreateSearch(std::vector<Config> starting_points) {
   search::SearchOptions search = options_.search;
   search.starting_points = std::move(starting_points);
+  if (!search.most_at_once) search.most_at_once = MostAtOnce();
   search.fingerprint = [this](const Config& config) { return candidates_.Fingerprint(config); };
   ASSIGN_OR_RETURN(std::unique_ptr<search::SearchAlgorithm> made,
                    search::MakeSearch(subject_.kernel->config_space(), std::move(search)));
-  search_ = std::move(made);
+  proposer_ = std::make_unique<Proposer>(std::move(made), [this] { processes_->queue().Wake(); });
   return absl::OkStatus();
 }
 
@@ -134,12 +159,13 @@ absl::Status Attempt::Begin(TuneRecord record) {
   std::vector<Config> starting_points = resumed_ ? earlier.starting_points : options_.search.starting_points;
   RETURN_IF_ERROR(CreateSearch(std::move(starting_points)));
   RETURN_IF_ERROR(ResumeOrBegin(earlier, &record));
-  record.info.search_algorithm = search_->name();
+  record.info.search_algorithm = proposer_->search().name();
   record.info.seed = static_cast<int64_t>(options_.search.seed);
   ASSIGN_OR_RETURN(std::unique_ptr<recording::AttemptRecorder> recorder,
                    recording::AttemptRecorder::Create(std::move(record.info), record.sinks));
   recorder_ = std::move(recorder);
   RETURN_IF_ERROR(recorder_->Begin());
+  earlier_learnt_ = std::move(earlier.learnt);
   log_.emplace(recorder_.get(), record.journal, absl::Seconds(earlier.active_s));
   return log_->Replay(std::move(earlier.rows));
 }
@@ -157,92 +183,197 @@ absl::Status Attempt::ResumeOrBegin(const Journal::Contents& earlier, TuneRecord
   return absl::OkStatus();
 }
 
+absl::StatusOr<codegen::GeneratedKernel> Attempt::GenerateWorthwhile(const Config& config) {
+  ASSIGN_OR_RETURN(codegen::GeneratedKernel generated, Generate(config));
+  // Configs that the user chose are run.
+  if (!options_.search.finite_configs.empty()) return generated;
+  if (!tensor_core_dots_) {
+    const absl::StatusOr<codegen::GeneratedKernel> plain = subject_.kernel->Generate(DefaultConfig());
+    tensor_core_dots_ = plain.ok() ? plain->tensor_core_dots : 0;
+  }
+  if (generated.tensor_core_dots >= *tensor_core_dots_) return generated;
+  return absl::OutOfRangeError("its blocks are too small for the tensor cores, which the default config uses");
+}
+
 absl::Status Attempt::Search() {
   search_began_ = SteadyNow();
-  std::vector<Config> configs = search_->Propose();
-  for (const std::string& warning : search_->warnings()) Notice(warning);
-  for (; !configs.empty(); configs = search_->Propose()) {
-    if (!passing_over_.ok()) return passing_over_;
-    ASSIGN_OR_RETURN(std::vector<search::Trial> trials, RunGeneration(configs));
-    if (IsStopped()) return absl::OkStatus();
-    ReportGeneration();
-    ++generation_;
-    // Replays all generations that an earlier process measured even if the budget is used up, so that the number of the
-    // final comes after theirs.
-    if (IsOverBudget() && generation_ >= log_->generations()) return passing_over_;
-    search_->Learn(trials);
-  }
-  if (!passing_over_.ok()) return passing_over_;
-  return RunSubmitted(/*left=*/0);
-}
-
-void Attempt::PassOver(const Config& config, const absl::StatusOr<std::string>& hash) {
-  if (!passing_over_.ok() || log_->Find(config.id()) != nullptr) return;
-  AttemptRow row = {.generation = generation_, .config = config};
-  if (hash.ok()) {
-    SetDuplicate(&row);
-    row.source_hash = *hash;
-  } else {
-    SetNotGenerated(hash.status(), &row);
-  }
-  passing_over_ = log_->Finish(std::move(row));
-}
-
-absl::StatusOr<std::vector<search::Trial>> Attempt::RunGeneration(const std::vector<Config>& configs) {
-  std::vector<Config> pending;
-  for (const Config& config : configs) {
-    const AttemptRow* row = log_->Find(config.id());
-    if (row == nullptr) {
-      pending.push_back(config);
-    } else {
-      NoteTime(row->perf_ms);
+  RETURN_IF_ERROR(ReplayProposals());
+  for (const std::string& warning : proposer_->search().warnings()) Notice(warning);
+  RETURN_IF_ERROR(RunInterrupted());
+  CompileQueue& queue = processes_->queue();
+  while (!IsStopped() && !IsOverBudget()) {
+    if (WantsProposal()) Ask(log_->results().size());
+    const bool is_idle = queue.under_way() == 0;
+    if (is_idle && !proposer_->is_asked()) break;  // the search is over
+    if (proposer_->is_asked() && proposer_->Await(is_idle ? kStopInterval : absl::ZeroDuration())) {
+      RETURN_IF_ERROR(TakeProposal());
+      continue;
     }
+    if (is_idle) continue;
+    std::optional<CompiledCandidate> next = queue.Next(kStopInterval);
+    if (!next) continue;
+    RETURN_IF_ERROR(RunCompiled(*std::move(next)));
   }
-  RETURN_IF_ERROR(Submit(pending));
-  RETURN_IF_ERROR(RunInterrupted(pending));
-  RETURN_IF_ERROR(RunSubmitted(MostStragglers()));
-  std::vector<search::Trial> trials;
-  for (const Config& config : configs) {
-    const AttemptRow* row = log_->Find(config.id());
-    trials.push_back({config, row == nullptr ? std::nullopt : row->perf_ms});
-  }
-  return trials;
+  // The time is over: the last proposal is not used.
+  if (proposer_->is_asked()) proposer_->Take();
+  passed_over_.clear();
+  processes_->CancelCompiling();
+  if (IsStopped()) return absl::OkStatus();
+  RETURN_IF_ERROR(FinishUnrun());
+  ReportGenerations(generation_ + 1);
+  return absl::OkStatus();
 }
 
-absl::Status Attempt::Submit(const std::vector<Config>& pending) {
-  for (const Config& config : pending) {
+// Repeats the proposals of earlier processes. If there are none, asks for the first one.
+absl::Status Attempt::ReplayProposals() {
+  const std::vector<int64_t> earlier = std::move(earlier_learnt_);
+  for (const int64_t learnt : earlier) {
+    Ask(std::min(static_cast<size_t>(learnt), log_->results().size()));
+    RETURN_IF_ERROR(TakeProposal());
+  }
+  if (!earlier.empty()) return absl::OkStatus();
+  Ask(0);
+  return TakeProposal();
+}
+
+// Returns true if the search should propose more: the compilers would be idle soon, and the search can know more than
+// when it had nothing to propose.
+bool Attempt::WantsProposal() const {
+  if (is_over_ || proposer_->is_asked()) return false;
+  // One for each compiler, and one that is ready to be measured. More would be proposed with fewer results known.
+  if (processes_->queue().under_way() > static_cast<size_t>(processes_->compilers())) return false;
+  return learnt_in_vain_ == 0 || log_->results().size() > learnt_in_vain_;
+}
+
+void Attempt::Ask(size_t learnt) {
+  std::vector<search::Trial> trials;
+  for (const Config& config : known_before_) trials.push_back({config, log_->Find(config.id())->perf_ms});
+  known_before_.clear();
+  for (; learnt_ < learnt; ++learnt_) {
+    const AttemptRow& row = log_->rows()[log_->results()[learnt_]];
+    trials.push_back({row.config, row.perf_ms});
+  }
+  proposer_->Ask(std::move(trials));
+}
+
+absl::Status Attempt::TakeProposal() {
+  const Proposer::Proposal proposal = proposer_->Take();
+  if (proposal.configs.empty()) {
+    learnt_in_vain_ = std::max<size_t>(learnt_, 1);
+    is_over_ = submitted_.empty() && known_before_.empty() && learnt_ == log_->results().size();
+    return FinishPassedOver();
+  }
+  learnt_in_vain_ = 0;
+  if (proposal.generation != generation_) proposed_ = 0;
+  generation_ = proposal.generation;
+  log_->Propose(static_cast<int64_t>(learnt_));
+  RETURN_IF_ERROR(FinishPassedOver());
+  RETURN_IF_ERROR(Submit(proposal.configs));
+  ReportGenerations(generation_);
+  return absl::OkStatus();
+}
+
+absl::Status Attempt::FinishPassedOver() {
+  std::vector<AttemptRow> rows;
+  for (PassedOver& passed : passed_over_) {
+    if (log_->Find(passed.config.id()) != nullptr) continue;
+    // The search considers thousands of these, and their rows would say nothing.
+    if (absl::IsOutOfRange(passed.source_hash.status())) continue;
+    AttemptRow row = {.generation = generation_, .config = std::move(passed.config)};
+    if (passed.source_hash.ok()) {
+      SetDuplicate(&row);
+      row.source_hash = *passed.source_hash;
+    } else {
+      SetNotGenerated(passed.source_hash.status(), &row);
+    }
+    rows.push_back(std::move(row));
+  }
+  passed_over_.clear();
+  return rows.empty() ? absl::OkStatus() : log_->FinishAll(std::move(rows));
+}
+
+absl::Status Attempt::Submit(const std::vector<Config>& configs) {
+  for (const Config& config : configs) {
+    if (const AttemptRow* row = log_->Find(config.id()); row != nullptr) {
+      NoteTime(row->perf_ms);
+      // A journal without proposals: the search ignored the result of a config that it had not proposed yet.
+      const auto& results = log_->results();
+      const auto learnt = results.begin() + static_cast<std::ptrdiff_t>(learnt_);
+      const auto is_of_config = [&](size_t index) { return log_->rows()[index].config == config; };
+      if (std::any_of(results.begin(), learnt, is_of_config)) known_before_.push_back(config);
+      continue;
+    }
     ASSIGN_OR_RETURN(std::shared_ptr<const Candidate> candidate, candidates_.Find(config));
     submitted_[config.id()] = {.generation = generation_, .config = config};
     processes_->queue().Submit(candidate);
+    ++proposed_;
   }
-  proposed_ = pending.size();
   ReportProgress();
   return absl::OkStatus();
 }
 
 // Runs the config that an earlier process had started, before all others: in sidecars, the row of a started config must
 // be followed by its result.
-absl::Status Attempt::RunInterrupted(const std::vector<Config>& pending) {
+absl::Status Attempt::RunInterrupted() {
   const std::optional<Config> interrupted = log_->Interrupted();
-  if (!interrupted || std::find(pending.begin(), pending.end(), *interrupted) == pending.end()) return absl::OkStatus();
-  return RunOne(processes_->queue().Await(interrupted->id()));
+  if (!interrupted || !submitted_.contains(interrupted->id())) return absl::OkStatus();
+  return RunCompiled(processes_->queue().Await(interrupted->id()));
 }
 
-absl::Status Attempt::RunSubmitted(size_t left) {
-  CompileQueue& queue = processes_->queue();
-  SteadyTime last = SteadyNow();
-  while (queue.under_way() > 0 && !IsStopped() && !IsOverBudget()) {
-    const std::optional<CompiledCandidate> next = queue.Next(kStopInterval);
-    if (next) {
-      RETURN_IF_ERROR(RunOne(*next));
-      ReportProgress();
-      last = SteadyNow();
-    } else if (queue.under_way() <= left && ElapsedSince(last) > kStragglerPatience) {
-      return absl::OkStatus();
-    }
+absl::Status Attempt::RunCompiled(CompiledCandidate compiled) {
+  std::optional<CompiledCandidate> current = std::move(compiled);
+  RETURN_IF_ERROR(Begin(*current));
+  while (current) {
+    ASSIGN_OR_RETURN(AttemptRow row, RunOne(*current));
+    const bool may_go_on = !IsStopped() && !IsOverBudget() && !WantsProposal() && processes_->queue().under_way() > 0;
+    std::optional<CompiledCandidate> next = may_go_on ? processes_->queue().Poll() : std::nullopt;
+    RETURN_IF_ERROR(Finish(std::move(row), next));
+    ReportProgress();
+    ReportGenerations(generation_);
+    current = std::move(next);
   }
-  processes_->CancelCompiling();
-  return IsStopped() ? absl::OkStatus() : FinishUnrun();
+  return absl::OkStatus();
+}
+
+// Returns true if the config will be measured, which its rows say before.
+bool IsMeasured(const CompiledCandidate& compiled) { return compiled.result.code.ok(); }
+
+absl::Status Attempt::Begin(const CompiledCandidate& compiled) {
+  if (!IsMeasured(compiled)) return absl::OkStatus();
+  const AttemptRow& row = submitted_[compiled.candidate->config.id()];
+  return log_->Start(row.generation, row.config);
+}
+
+absl::StatusOr<AttemptRow> Attempt::RunOne(const CompiledCandidate& compiled) {
+  const absl::Status& compiling = compiled.result.code.status();
+  if (IsOfEveryConfig(compiling)) return compiling;
+  AttemptRow row = submitted_[compiled.candidate->config.id()];
+  if (IsMeasured(compiled)) {
+    RETURN_IF_ERROR(Measure(compiled, &row));
+  } else {
+    SetNotCompiled(compiled.result, &row);
+  }
+  row.source_hash = compiled.candidate->source_hash;
+  return row;
+}
+
+absl::Status Attempt::Finish(AttemptRow row, const std::optional<CompiledCandidate>& next) {
+  NoteTime(row.perf_ms);
+  submitted_.erase(row.config.id());
+  ++run_;
+  if (!next || !IsMeasured(*next)) return log_->Finish(std::move(row));
+  const AttemptRow& begun = submitted_[next->candidate->config.id()];
+  const Beginning beginning = {.generation = begun.generation, .config = begun.config};
+  return log_->Finish(std::move(row), &beginning);
+}
+
+absl::Status Attempt::Measure(const CompiledCandidate& compiled, AttemptRow* row) {
+  const double give_up_above_ms =
+      best_ms_ ? *best_ms_ * options_.give_up_factor : measure::MeasureEffort().give_up_above_ms;
+  ASSIGN_OR_RETURN(const measure::wire::Outcome outcome, processes_->Measure(compiled, give_up_above_ms));
+  SetMeasured(outcome, v1::MeasurementDetail::STAGE_SEARCH, row);
+  row->compile_time_s = compiled.result.seconds;
+  return absl::OkStatus();
 }
 
 absl::Status Attempt::FinishUnrun() {
@@ -254,35 +385,9 @@ absl::Status Attempt::FinishUnrun() {
   submitted_.clear();
   if (!unrun.empty()) {
     Notice(Cat("the time budget of ", absl::FormatDuration(options_.time_budget),
-               " is used up: ", record::Counted(unrun.size(), "config"), " of this generation did not run"));
+               " is used up: ", record::Counted(unrun.size(), "config"), " did not run"));
   }
   return unrun.empty() ? absl::OkStatus() : log_->FinishAll(std::move(unrun));
-}
-
-absl::Status Attempt::RunOne(const CompiledCandidate& compiled) {
-  const absl::Status& compiling = compiled.result.code.status();
-  if (IsOfEveryConfig(compiling)) return compiling;
-  AttemptRow row = submitted_[compiled.candidate->config.id()];
-  if (compiling.ok()) {
-    RETURN_IF_ERROR(log_->Start(row.generation, row.config));
-    RETURN_IF_ERROR(Measure(compiled, &row));
-  } else {
-    SetNotCompiled(compiled.result, &row);
-  }
-  row.source_hash = compiled.candidate->source_hash;
-  NoteTime(row.perf_ms);
-  submitted_.erase(row.config.id());
-  ++run_;
-  return log_->Finish(std::move(row));
-}
-
-absl::Status Attempt::Measure(const CompiledCandidate& compiled, AttemptRow* row) {
-  const double give_up_above_ms =
-      best_ms_ ? *best_ms_ * options_.give_up_factor : measure::MeasureEffort().give_up_above_ms;
-  ASSIGN_OR_RETURN(const measure::wire::Outcome outcome, processes_->Measure(compiled, give_up_above_ms));
-  SetMeasured(outcome, v1::MeasurementDetail::STAGE_SEARCH, row);
-  row->compile_time_s = compiled.result.seconds;
-  return absl::OkStatus();
 }
 
 absl::Status Attempt::HoldFinal() {
@@ -302,7 +407,7 @@ absl::Status Attempt::HoldFinal() {
                                   .limit = options_.time_budget - absl::Seconds(log_->ActiveSeconds()),
                                   .on_rounds = [this, began](int rounds) { ReportRounds(rounds, began); }}));
   RETURN_IF_ERROR(log_->FinishAll(MakeFinalRows(generation_, compiled, outcome)));
-  ReportGeneration();
+  if (options_.on_generation) options_.on_generation(Summarise(log_->rows(), generation_, log_->ActiveSeconds()));
   return absl::OkStatus();
 }
 
@@ -341,7 +446,8 @@ TuneResult Attempt::Result() const {
                        .counters = log_->Counters(),
                        .attempt_id = recorder_->info().attempt_id,
                        .stopped = IsStopped(),
-                       .resumed = resumed_};
+                       .resumed = resumed_,
+                       .preparing = processes_->preparing()};
   const compile::CompilePoolStats compiling = processes_->compile_stats();
   result.counters.unique_sources = compiling.unique_sources;
   result.counters.seconds_compiling = compiling.busy_seconds;
@@ -382,8 +488,12 @@ void Attempt::ReportRounds(int rounds, SteadyTime began) const {
   options_.on_progress(progress);
 }
 
-void Attempt::ReportGeneration() const {
-  if (options_.on_generation) options_.on_generation(Summarise(log_->rows(), generation_, log_->ActiveSeconds()));
+void Attempt::ReportGenerations(int64_t end) {
+  for (; reported_ < end; ++reported_) {
+    const auto is_of_it = [this](const auto& submitted) { return submitted.second.generation == reported_; };
+    if (std::any_of(submitted_.begin(), submitted_.end(), is_of_it)) return;
+    if (options_.on_generation) options_.on_generation(Summarise(log_->rows(), reported_, log_->ActiveSeconds()));
+  }
 }
 
 }  // namespace

@@ -55,6 +55,7 @@ struct TuneResult {
   std::string attempt_id;
   bool stopped = false;  // the attempt is unfinished; the same call resumes it
   bool resumed = false;
+  absl::Duration preparing;  // from the start until the measuring process was ready
 };
 
 // Runs one attempt from its first record to its last: proposes configs, generates their code, compiles it in compiler

@@ -33,6 +33,8 @@ struct Arguments {
   uint64_t seed = 0;
   int seeds = 1;
   int sabotage = 0;
+  double budget_s = 0;
+  bool large = false;
   bool verbose = false;
 };
 
@@ -40,6 +42,7 @@ std::vector<TuneCase> ChosenCases(const Arguments& arguments) {
   if (!arguments.kernel_arguments.empty()) return {{arguments.kernel, arguments.kernel_arguments}};
   std::vector<TuneCase> chosen;
   for (const TuneCase& tune_case : TuneCases()) {
+    if (tune_case.is_large != arguments.large) continue;
     if (arguments.kernel.empty() || tune_case.kernel == arguments.kernel) chosen.push_back(tune_case);
   }
   return chosen;
@@ -55,12 +58,14 @@ void Print(const TuneCase& tune_case, uint64_t seed, const tune::TuneResult& res
     absl::PrintF(" (%.2f of target %.4f)", best_ms / tune_case.target_ms, tune_case.target_ms);
   absl::PrintF("  default %.4f ms  %d ties\n", result.ranking.default_perf_ms.value_or(0), result.ranking.ties.size());
   absl::PrintF(
-      "    %d configs in %.1f s: %.1f configs/s; compiling %.1f s, measuring %.1f s, other %.1f s; %d generations, "
+      "    %d configs in %.1f s: %.1f configs/s; preparing %.1f s, compiling %.1f s, measuring %.1f s, other %.1f s; "
+      "%d "
+      "generations, "
       "%d sources, %d failed to compile, %d wrong, %d crashed, %d timed out, %d deduplicated\n",
-      counters.configs_tested, total, static_cast<double>(counters.configs_tested) / total, counters.seconds_compiling,
-      counters.seconds_measuring, total - counters.seconds_measuring, counters.generations, counters.unique_sources,
-      counters.compile_failures, counters.accuracy_failures, counters.worker_failures, counters.timeouts,
-      counters.deduplicated);
+      counters.configs_tested, total, static_cast<double>(counters.configs_tested) / total,
+      absl::ToDoubleSeconds(result.preparing), counters.seconds_compiling, counters.seconds_measuring,
+      total - counters.seconds_measuring, counters.generations, counters.unique_sources, counters.compile_failures,
+      counters.accuracy_failures, counters.worker_failures, counters.timeouts, counters.deduplicated);
   if (result.ranking.best) absl::PrintF("    %s\n", result.ranking.best->config.ToString());
   std::fflush(stdout);
 }
@@ -89,6 +94,7 @@ absl::Status Run(const Arguments& arguments) {
                                                          .algorithm = arguments.algorithm,
                                                          .seed = seed,
                                                          .sabotage = arguments.sabotage,
+                                                         .budget_s = arguments.budget_s,
                                                          .verbose = arguments.verbose});
       if (!result.ok()) {
         failures.push_back(absl::StrCat(tune_case.kernel, ": ", result.status().message()));
@@ -113,6 +119,8 @@ void AddFlags(CLI::App& app, Arguments& arguments) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--sabotage", arguments.sabotage, "Make every N-th config access invalid memory");
+  app.add_option("--budget", arguments.budget_s, "Time budget of each attempt in seconds; default: none");
+  app.add_flag("--large", arguments.large, "Tune the sizes of real models, and odd and small ones, instead");
   app.add_flag("--verbose", arguments.verbose, "Print a summary of each generation");
 }
 

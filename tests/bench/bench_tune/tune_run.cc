@@ -38,6 +38,7 @@ tune::TunerOptions MakeTunerOptions(const TuneRunOptions& options, const worker:
   tune::TunerOptions tuner;
   tuner.search = {.algorithm = options.algorithm, .effort = options.effort, .seed = options.seed};
   tuner.processes.measure.device = device.id();
+  if (options.budget_s > 0) tuner.time_budget = absl::Seconds(options.budget_s);
   tuner.on_notice = [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); };
   if (options.verbose) {
     tuner.on_generation = [](const tune::GenerationSummary& summary) {

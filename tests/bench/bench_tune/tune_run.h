@@ -15,7 +15,8 @@ struct TuneRunOptions {
   worker::tune::search::Effort effort = worker::tune::search::Effort::kQuick;
   std::string algorithm;
   uint64_t seed = 0;
-  int sabotage = 0;  // every `sabotage`-th config makes an illegal memory access; 0: none
+  int sabotage = 0;     // every `sabotage`-th config makes an illegal memory access; 0: none
+  double budget_s = 0;  // time budget; 0: none
   bool verbose = false;
 };
 

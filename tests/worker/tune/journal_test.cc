@@ -61,6 +61,17 @@ class JournalTest : public testing::Test {
   const std::string path_ = (folder_ / "attempts" / "a.journal").string();
 };
 
+TEST_F(JournalTest, KeepsHowMuchTheSearchHadLearnt) {
+  {
+    auto journal = Open();
+    ASSERT_TRUE(journal->Begin(kAttempt, absl::FromUnixMicros(1)).ok());
+    ASSERT_TRUE(journal->Append({MakeRow(0, 1)}, 1, {0}).ok());
+    ASSERT_TRUE(journal->Append({MakeRow(0, 2)}, 2).ok());
+    ASSERT_TRUE(journal->Append({MakeRow(1, 4)}, 3, {1, 2}).ok());
+  }
+  EXPECT_THAT(Open()->TakeContents().learnt, testing::ElementsAre(0, 1, 2));
+}
+
 TEST_F(JournalTest, KeepsAnAttempt) {
   WriteTwoEntries();
   const Journal::Contents contents = Open()->TakeContents();

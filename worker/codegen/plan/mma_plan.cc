@@ -33,7 +33,7 @@ int OwnAxis(const Plan& plan, const ir::Node& operand, int summed) {
 }
 
 std::optional<text::MmaType> OperandMmaType(const Plan& plan, DType a, DType b) {
-  if (a != b) return std::nullopt;
+  if (a != b || !plan.options.tensor_cores) return std::nullopt;
   if (a == DType::kF16) return text::MmaType::kF16;
   if (a == DType::kBF16) return text::MmaType::kBF16;
   if (a == DType::kF32 && plan.options.allow_tf32) return text::MmaType::kTf32;

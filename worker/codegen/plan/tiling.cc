@@ -13,7 +13,10 @@ using ir::Graph;
 using ir::Node;
 using record::Cat;
 
-constexpr int64_t kMostRegisters = 512;  // of one value in one thread
+// The most registers of one value in one thread. A GPU's thread has 255, so that a larger value is in slow memory, and
+// takes long to compile. In OpenCL, which runs on CPUs, memory serves as well.
+constexpr int64_t kMostRegisters = 512;
+constexpr int64_t kMostRegistersOfCuda = 256;
 
 // The values and accesses of one layout set.
 struct Occupants {
@@ -130,16 +133,18 @@ LayoutSet SetFor(const Plan& plan, const Occupants& occupants, const std::string
 }
 
 absl::Status CheckRegisters(const Plan& plan, const Occupants& occupants, const LayoutSet& layout) {
+  const bool is_cuda = plan.target.dialect == device::Dialect::kCuda;
+  const int64_t most = is_cuda ? kMostRegistersOfCuda : kMostRegisters;
   for (const std::vector<int>& shape : occupants.shapes) {
     const int64_t registers = layout.Registers(shape);
-    if (registers <= kMostRegisters) continue;
+    if (registers <= most) continue;
     std::string sizes;
     for (const int axis : shape) {
       sizes += Cat(sizes.empty() ? "" : " x ", plan.ir->axes[static_cast<size_t>(axis)].symbol(), "=",
                    plan.spans[static_cast<size_t>(axis)]);
     }
     return absl::ResourceExhaustedError(Cat("a tile of ", sizes, " needs ", registers, " registers in each of ",
-                                            plan.tile_threads(), " threads; the limit is ", kMostRegisters,
+                                            plan.tile_threads(), " threads; the limit is ", most,
                                             ": choose smaller blocks or more warps"));
   }
   return absl::OkStatus();

@@ -55,16 +55,18 @@ int64_t BlockSize(const Axis& axis, int64_t extent, const Options& options) {
   return std::min(chosen > 0 ? chosen : options.default_block, WholeBlock(extent));
 }
 
+double ElementCount(const Tile& tile) { return static_cast<double>(tile.data.size()); }
+
+}  // namespace
+
 int64_t ActualExtent(const Axis& axis, const Tensors& tensors) {
   const Size& size = axis.extent;
   if (size.tensor < 0 || size.is_static) return size.value;
   return tensors[static_cast<size_t>(size.tensor)].sizes[static_cast<size_t>(size.dimension)];
 }
 
-}  // namespace
-
-Evaluator::Evaluator(const DeviceIr& ir, const Options& options, Tensors* tensors)
-    : ir_(ir), options_(options), tensors_(*tensors) {
+Evaluator::Evaluator(const DeviceIr& ir, const Options& options, Tensors* tensors, std::vector<StoredElement>* stored)
+    : ir_(ir), options_(options), tensors_(*tensors), stored_(stored) {
   for (const Axis& axis : ir.axes) {
     const int64_t extent = ActualExtent(axis, *tensors);
     const int64_t block = axis.kind == AxisKind::kReduction ? WholeBlock(extent) : BlockSize(axis, extent, options);
@@ -81,6 +83,7 @@ absl::StatusOr<Evaluator::Values> Evaluator::RunGraph(int graph, const Values& a
     if (node.op == Op::kOutput) return FindOperands(node.args[0], frame);
     absl::StatusOr<Values> values = RunNode(node, &frame);
     if (!values.ok()) return WithPlace(values.status(), running, node);
+    if (!values->empty() && !IsControlFlow(node.op)) work_ += Work(node, *values->front(), frame);
     frame.values[i] = *std::move(values);
   }
   return Values();
@@ -116,6 +119,12 @@ absl::StatusOr<Evaluator::Values> Evaluator::RunNode(const Node& node, Frame* fr
   }
 }
 
+double Evaluator::Work(const Node& node, const Tile& value, const Frame& frame) {
+  if (node.op != Op::kDot) return ElementCount(value);
+  const Tile& rows = *FindOperand(node.args[0], frame);
+  return ElementCount(value) * static_cast<double>(rows.sizes[static_cast<size_t>(GetShape(rows).FindAxis(node.axis))]);
+}
+
 absl::StatusOr<double> Evaluator::ScalarArgument(const Node& node) const {
   const std::string& name = ir_.scalars[static_cast<size_t>(node.scalar)].name;
   const auto found = options_.scalars.find(name);
@@ -124,15 +133,29 @@ absl::StatusOr<double> Evaluator::ScalarArgument(const Node& node) const {
 }
 
 absl::StatusOr<Evaluator::Values> Evaluator::RunMemory(const Node& node, Frame* frame) {
-  HostArray& array = tensors_[static_cast<size_t>(frame->graph.at(std::get<NodeRef>(node.args[0].value)).tensor)];
-  const std::vector<TileIndex> indices = EvaluateIndices(node, *frame);
   if (node.op == Op::kStore) {
-    const TileShape shape = ShapeIn(ranges_, IndexedAxes(indices));
-    RETURN_IF_ERROR(StoreTile(*FindOperand(node.args[2], *frame), indices, shape, ranges_, &array));
+    RETURN_IF_ERROR(Store(node, *frame));
     return Values();
   }
-  ASSIGN_OR_RETURN(Tile tile, LoadTile(array, indices, ShapeIn(ranges_, node.shape), ranges_));
+  const HostArray& array = tensors_[static_cast<size_t>(frame->graph.at(std::get<NodeRef>(node.args[0].value)).tensor)];
+  ASSIGN_OR_RETURN(Tile tile, LoadTile(array, EvaluateIndices(node, *frame), ShapeIn(ranges_, node.shape), ranges_));
   return Values{std::make_shared<const Tile>(std::move(tile))};
+}
+
+absl::Status Evaluator::Store(const Node& node, const Frame& frame) {
+  const int tensor = frame.graph.at(std::get<NodeRef>(node.args[0].value)).tensor;
+  HostArray& array = tensors_[static_cast<size_t>(tensor)];
+  const std::vector<TileIndex> indices = EvaluateIndices(node, frame);
+  const TileShape shape = ShapeIn(ranges_, IndexedAxes(indices));
+  const Tile& value = *FindOperand(node.args[2], frame);
+  if (stored_ != nullptr) {
+    return ForEachStored(value, indices, shape, ranges_, array, [this, tensor](int64_t offset, double element) {
+      stored_->push_back({.tensor = tensor, .offset = offset, .value = element});
+    });
+  }
+  return ForEachStored(value, indices, shape, ranges_, array, [&array](int64_t offset, double element) {
+    array.data[static_cast<size_t>(offset)] = RoundTo(array.dtype, element);
+  });
 }
 
 std::vector<TileIndex> Evaluator::EvaluateIndices(const Node& node, const Frame& frame) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -22,7 +23,24 @@ struct Options {
   std::map<std::string, double> scalars;  // the scalar arguments, by name
 };
 
+// Options of EvaluateAt().
+struct PointOptions {
+  int threads = 1;
+  // The most elements of the result for each point. If a point stores more, an even selection of them.
+  size_t most_elements = size_t{1} << 12;
+};
+
 // One array per tensor of DeviceIr::tensors, in that order.
 using Tensors = std::vector<HostArray>;
+
+// A position in the grid of a kernel: one index for each axis of kind kGrid, in the order of DeviceIr::axes.
+using GridPoint = std::vector<int64_t>;
+
+// An element that a kernel stores to a tensor.
+struct StoredElement {
+  int tensor = 0;      // index in DeviceIr::tensors
+  int64_t offset = 0;  // in HostArray::data of a dense output, or of the argument
+  double value = 0;    // not rounded to the tensor's dtype
+};
 
 }  // namespace telemetry::worker::ir::reference

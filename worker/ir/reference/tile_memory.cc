@@ -2,7 +2,6 @@
 
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
-#include "worker/ir/half.h"
 
 namespace telemetry::worker::ir::reference {
 namespace {
@@ -130,13 +129,13 @@ absl::StatusOr<Tile> LoadTile(const HostArray& array, const std::vector<TileInde
   return tile;
 }
 
-absl::Status StoreTile(const Tile& value, const std::vector<TileIndex>& indices, const TileShape& shape,
-                       const AxisRanges& ranges, HostArray* array) {
-  ASSIGN_OR_RETURN(std::vector<int64_t> offsets, Offsets(*array, indices, shape, ranges));
+absl::Status ForEachStored(const Tile& value, const std::vector<TileIndex>& indices, const TileShape& shape,
+                           const AxisRanges& ranges, const HostArray& array,
+                           absl::FunctionRef<void(int64_t offset, double value)> store) {
+  ASSIGN_OR_RETURN(std::vector<int64_t> offsets, Offsets(array, indices, shape, ranges));
   const Tile values = Broadcast(value, shape);
   for (size_t i = 0; i < offsets.size(); ++i) {
-    if (offsets[i] == kBeyondEnd) continue;
-    array->data[static_cast<size_t>(offsets[i])] = RoundTo(array->dtype, values.data[i]);
+    if (offsets[i] != kBeyondEnd) store(offsets[i], values.data[i]);
   }
   return absl::OkStatus();
 }

@@ -44,9 +44,11 @@ struct TileIndex {
 // it.
 absl::StatusOr<Tile> LoadTile(const HostArray& array, const std::vector<TileIndex>& indices, const TileShape& shape,
                               const AxisRanges& ranges);
-// Stores a tile, rounded to the array's dtype. `value` broadcasts to `shape`. Elements beyond an end are not written.
-// OUT_OF_RANGE: an index is outside the array; the message names it.
-absl::Status StoreTile(const Tile& value, const std::vector<TileIndex>& indices, const TileShape& shape,
-                       const AxisRanges& ranges, HostArray* array);
+// Calls store(offset in the array's data, value) for each element of a tile that is not beyond an end. `value`
+// broadcasts to `shape`. Only the sizes and strides of the array are used. OUT_OF_RANGE: an index is outside the array;
+// the message names it.
+absl::Status ForEachStored(const Tile& value, const std::vector<TileIndex>& indices, const TileShape& shape,
+                           const AxisRanges& ranges, const HostArray& array,
+                           absl::FunctionRef<void(int64_t offset, double value)> store);
 
 }  // namespace telemetry::worker::ir::reference

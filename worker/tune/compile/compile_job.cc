@@ -1,9 +1,19 @@
 #include "worker/tune/compile/compile_job.h"
 
+#include <utility>
+
 #include "proto/record/ids.h"
 #include "proto/record/strings.h"
 
 namespace telemetry::worker::tune::compile {
+
+CompileJob MakeJob(std::string source, const device::Device& device) {
+  const device::DeviceProperties& properties = device.properties();
+  const bool is_cuda = properties.dialect == device::Dialect::kCuda;
+  return {.source = std::move(source),
+          .dialect = properties.dialect,
+          .target = is_cuda ? properties.architecture : device.id()};
+}
 
 std::string JobKey(const CompileJob& job) {
   const std::string_view dialect = job.dialect == device::Dialect::kCuda ? "cuda" : "opencl";

@@ -31,6 +31,9 @@ struct CompileResult {
   std::string log() const { return code.ok() ? code->log : std::string(code.status().message()); }
 };
 
+// Returns the job that compiles a source for a device, whose id is "cuda:0" or "opencl:0".
+CompileJob MakeJob(std::string source, const device::Device& device);
+
 // Returns a key of 32 bytes. Jobs with the same key have interchangeable results.
 std::string JobKey(const CompileJob& job);
 

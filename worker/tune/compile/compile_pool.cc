@@ -55,6 +55,13 @@ void CompilePool::Submit(CompileJob job, Callback done) {
   open->waiting.push_back(std::move(done));
 }
 
+std::future<CompileResult> CompilePool::Submit(CompileJob job) {
+  auto promise = std::make_shared<std::promise<CompileResult>>();
+  std::future<CompileResult> result = promise->get_future();
+  Submit(std::move(job), [promise](const CompileResult& compiled) { promise->set_value(compiled); });
+  return result;
+}
+
 void CompilePool::StartLaneIfNeeded() {
   const auto idle = static_cast<size_t>(
       std::count_if(lanes_.begin(), lanes_.end(), [](const auto& lane) { return lane->running == nullptr; }));
@@ -66,9 +73,19 @@ void CompilePool::StartLaneIfNeeded() {
 
 void CompilePool::Run(Lane* lane) {
   while (const std::shared_ptr<Compilation> compilation = Next(lane)) {
-    CompileResult result = lane->compiler.Compile(compilation->job, options_.time_limit, compilation->cancelled);
+    CompileResult result = lane->compiler.Compile(compilation->job, LimitFor(compilation->job), compilation->cancelled);
     Finish(lane, *compilation, std::move(result));
   }
+}
+
+absl::Duration CompilePool::LimitFor(const CompileJob& job) const {
+  constexpr size_t kSeveral = 8;
+  absl::MutexLock lock(&mutex_);
+  const size_t count = compile_seconds_.size();
+  if (!options_.ends_stragglers || job.dialect != device::Dialect::kCuda || count < kSeveral)
+    return options_.time_limit;
+  const absl::Duration limit = absl::Seconds(CompilePoolOptions::kStragglerFactor * compile_seconds_[count / 2]);
+  return std::min(options_.time_limit, std::max(limit, CompilePoolOptions::kLeastLimit));
 }
 
 // Returns null when the pool ends.
@@ -88,6 +105,10 @@ void CompilePool::Finish(Lane* lane, const Compilation& compilation, CompileResu
   stats_.busy_seconds += shared->seconds;
   if (compilation.cancelled) return;  // the callbacks have already been posted
   Count(shared->code.status());
+  if (shared->code.ok()) {
+    compile_seconds_.insert(std::upper_bound(compile_seconds_.begin(), compile_seconds_.end(), shared->seconds),
+                            shared->seconds);
+  }
   kept_.Add(compilation.key, shared);
   open_.erase(compilation.key);
   DeliverToAll(compilation, shared);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <future>
 #include <memory>
 #include <string>
 #include <thread>
@@ -29,7 +30,13 @@ struct CompilePoolOptions {
   process::ChildProgram program;
   int processes = 0;                              // maximum of compiler processes; 0: one per usable processor
   absl::Duration time_limit = absl::Seconds(60);  // for one source, including the start of its compiler process
-  size_t kept_bytes = size_t{256} << 20;          // of results, kept for later equal jobs; the oldest are dropped
+  // A few CUDA sources (stragglers) need a hundred times as long as the others, and are hardly ever fast. True: their
+  // time limit is kStragglerFactor times the median of the sources that compiled, once these are several, and at least
+  // kLeastLimit.
+  bool ends_stragglers = false;
+  static constexpr double kStragglerFactor = 4;
+  static constexpr absl::Duration kLeastLimit = absl::Seconds(1);
+  size_t kept_bytes = size_t{256} << 20;  // of results, kept for later equal jobs; the oldest are dropped
 };
 
 // Counters of a pool since its creation.
@@ -67,6 +74,9 @@ class CompilePool {
   // Jobs begin in the order of submission.
   void Submit(CompileJob job, Callback done);
 
+  // Queues a job; the future gets its result.
+  std::future<CompileResult> Submit(CompileJob job);
+
   // Blocks until the callbacks of all jobs have returned.
   void Drain();
 
@@ -98,6 +108,7 @@ class CompilePool {
 
   void StartLaneIfNeeded() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Run(Lane* lane);
+  absl::Duration LimitFor(const CompileJob& job) const;
   std::shared_ptr<Compilation> Next(Lane* lane);
   void Finish(Lane* lane, const Compilation& compilation, CompileResult result);
   void Count(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -113,6 +124,7 @@ class CompilePool {
   bool ending_ ABSL_GUARDED_BY(mutex_) = false;
   int64_t undelivered_ ABSL_GUARDED_BY(mutex_) = 0;
   CompilePoolStats stats_ ABSL_GUARDED_BY(mutex_);
+  std::vector<double> compile_seconds_ ABSL_GUARDED_BY(mutex_);  // of the sources that compiled, ascending
   ResultStore kept_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::string, std::shared_ptr<Compilation>> open_ ABSL_GUARDED_BY(mutex_);  // queued or running
   std::deque<std::shared_ptr<Compilation>> queue_ ABSL_GUARDED_BY(mutex_);

@@ -85,6 +85,34 @@ KERNEL compare_elements(GLOBAL const uint* actual, GLOBAL const uint* expected, 
   if (BITS_OF(worst_relative) > out[3]) MAX(out + 3, BITS_OF(worst_relative));
 }
 
+KERNEL compare_sample(GLOBAL const uint* actual, GLOBAL const uint* places, GLOBAL const uint* expected, int dtype,
+                      i64 elements, float absolute, float relative, GLOBAL uint* counts, int slot) {
+  GLOBAL uint* out = counts + slot * 6;
+  for (i64 i = FIRST; i < elements; i += STEP) {
+    const uint wanted = expected[i];
+    const i64 place = (i64)places[i];
+    float error;
+    float magnitude;
+    if (dtype >= 3) {
+      error = integer_error(integer(actual, dtype, place), (int)wanted);
+      magnitude = integer_error((int)wanted, 0);
+    } else {
+      error = float_error(float_bits(actual, dtype, place), wanted);
+      magnitude = is_nan(wanted) || is_infinite(wanted) ? 0.0f : FLOAT_OF(wanted & 0x7fffffffu);
+    }
+    if (error > absolute + relative * magnitude) {
+      ADD(out, 1u);
+      MAX(out + 1, 0xffffffffu - (uint)i);
+    }
+  }
+}
+
+KERNEL widen(GLOBAL const uint* from, int dtype, i64 elements, GLOBAL uint* to) {
+  for (i64 i = FIRST; i < elements; i += STEP) {
+    to[i] = dtype >= 3 ? (uint)integer(from, dtype, i) : float_bits(from, dtype, i);
+  }
+}
+
 KERNEL count_damage(GLOBAL const unsigned char* memory, i64 gap_begin, i64 gap_end, i64 size, int value,
                     GLOBAL uint* counts, int slot) {
   const i64 gap = gap_end - gap_begin;
@@ -122,9 +150,11 @@ absl::StatusOr<std::unique_ptr<DeviceChecks>> DeviceChecks::Create(device::Devic
                                                               device::ElementWords() + kCheckBody));
   ASSIGN_OR_RETURN(std::unique_ptr<Module> module, device->Load(code));
   auto compare = Find(module.get(), "compare_elements");
+  auto compare_sample = Find(module.get(), "compare_sample");
+  auto widen = Find(module.get(), "widen");
   auto count_damage = Find(module.get(), "count_damage");
   auto hash = Find(module.get(), "hash_words");
-  for (const auto* function : {&compare, &count_damage, &hash}) {
+  for (const auto* function : {&compare, &compare_sample, &widen, &count_damage, &hash}) {
     if (!function->ok()) return function->status();
   }
   auto checks = std::unique_ptr<DeviceChecks>(new DeviceChecks());
@@ -132,6 +162,8 @@ absl::StatusOr<std::unique_ptr<DeviceChecks>> DeviceChecks::Create(device::Devic
   checks->compute_units_ = std::max(1, device->properties().compute_units);
   checks->threads_ = is_cuda ? 256 : 64;
   checks->compare_ = *std::move(compare);
+  checks->compare_sample_ = *std::move(compare_sample);
+  checks->widen_ = *std::move(widen);
   checks->count_damage_ = *std::move(count_damage);
   checks->hash_ = *std::move(hash);
   return checks;
@@ -160,6 +192,19 @@ absl::Status DeviceChecks::Compare(const Buffer* actual, const Buffer* expected,
       ShapeFor(elements),
       {actual, expected, static_cast<int32_t>(dtype), elements, static_cast<float>(tolerance.absolute),
        static_cast<float>(tolerance.relative), counts, static_cast<int32_t>(slot)});
+}
+
+absl::Status DeviceChecks::CompareSample(const Buffer* actual, const Buffer* places, const Buffer* expected,
+                                         device::DType dtype, int64_t elements, const ir::Tolerance& tolerance,
+                                         const Buffer* counts, int slot) {
+  return compare_sample_->Launch(
+      ShapeFor(elements),
+      {actual, places, expected, static_cast<int32_t>(dtype), elements, static_cast<float>(tolerance.absolute),
+       static_cast<float>(tolerance.relative), counts, static_cast<int32_t>(slot)});
+}
+
+absl::Status DeviceChecks::Widen(const Buffer* from, device::DType dtype, int64_t elements, const Buffer* to) {
+  return widen_->Launch(ShapeFor(elements), {from, static_cast<int32_t>(dtype), elements, to});
 }
 
 absl::Status DeviceChecks::CountDamage(const Buffer* memory, int64_t gap_begin, int64_t gap_end, int64_t size,

@@ -42,6 +42,15 @@ class DeviceChecks {
   absl::Status CompareDoubles(const device::Buffer* actual, const device::Buffer* expected, int64_t elements,
                               const ir::Tolerance& tolerance, const device::Buffer* counts, int slot);
 
+  // Compares only the elements whose positions in memory `places` holds (uint32), with the value at the same index of
+  // `expected`. The index of the first mismatch is an index of `places`.
+  absl::Status CompareSample(const device::Buffer* actual, const device::Buffer* places, const device::Buffer* expected,
+                             device::DType dtype, int64_t elements, const ir::Tolerance& tolerance,
+                             const device::Buffer* counts, int slot);
+
+  // Converts elements of this dtype to the form of expected values.
+  absl::Status Widen(const device::Buffer* from, device::DType dtype, int64_t elements, const device::Buffer* to);
+
   // Counts the bytes of [0, size), without those of [gap_begin, gap_end), that differ from `value`.
   absl::Status CountDamage(const device::Buffer* memory, int64_t gap_begin, int64_t gap_end, int64_t size,
                            uint8_t value, const device::Buffer* counts, int slot);
@@ -60,6 +69,8 @@ class DeviceChecks {
   int threads_ = 64;
   bool has_doubles_ = false;
   std::unique_ptr<device::Function> compare_;
+  std::unique_ptr<device::Function> compare_sample_;
+  std::unique_ptr<device::Function> widen_;
   std::unique_ptr<device::Function> count_damage_;
   std::unique_ptr<device::Function> hash_;
 };

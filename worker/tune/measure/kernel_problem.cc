@@ -92,24 +92,34 @@ absl::StatusOr<std::vector<double>> ExpectedValues(const ProblemBuffer& buffer, 
   return placed.data;
 }
 
-absl::StatusOr<BufferData> DataFor(const ProblemBuffer& buffer, const Tensor* argument,
-                                   const ExpectedTensors& results) {
+// Returns the elements of one tensor.
+std::vector<ExpectedElement> SampleOf(size_t tensor, const std::vector<ir::reference::StoredElement>& sample) {
+  std::vector<ExpectedElement> elements;
+  for (const ir::reference::StoredElement& element : sample) {
+    if (static_cast<size_t>(element.tensor) != tensor) continue;
+    elements.push_back({.place = static_cast<uint32_t>(element.offset), .value = element.value});
+  }
+  return elements;
+}
+
+absl::StatusOr<BufferData> DataFor(const ProblemBuffer& buffer, const Tensor* argument, const ExpectedCall& call) {
   BufferData data;
+  if (argument != nullptr) {
+    ASSIGN_OR_RETURN(data.initial, BytesOf(*argument));
+  }
+  if (!buffer.expected.has_value() || !call.sample.empty()) return data;
   std::optional<ir::HostArray> before;
   if (argument != nullptr) {
-    ASSIGN_OR_RETURN(ir::HostArray array, ToHost(*argument));
-    data.initial = ir::ToBytes(array);
-    before = std::move(array);
+    ASSIGN_OR_RETURN(before, ToHost(*argument));
   }
-  if (!buffer.expected.has_value()) return data;
   ASSIGN_OR_RETURN(std::vector<double> expected,
-                   ExpectedValues(buffer, before.has_value() ? &*before : nullptr, results));
+                   ExpectedValues(buffer, before.has_value() ? &*before : nullptr, call.results));
   data.expected = std::move(expected);
   return data;
 }
 
 absl::StatusOr<DataSet> DataSetFor(const std::vector<ProblemBuffer>& buffers, const Leaves& leaves,
-                                   const ExpectedTensors& results) {
+                                   const ExpectedCall& call) {
   DataSet set;
   for (size_t i = 0; i < buffers.size(); ++i) {
     const Tensor* argument = i < leaves.tensors.size() ? leaves.tensors[i] : nullptr;
@@ -121,7 +131,8 @@ absl::StatusOr<DataSet> DataSetFor(const std::vector<ProblemBuffer>& buffers, co
       return absl::InvalidArgumentError(
           Cat("the calls to measure differ in the sizes or strides of '", buffers[i].name, "'"));
     }
-    ASSIGN_OR_RETURN(BufferData data, DataFor(buffers[i], argument, results));
+    ASSIGN_OR_RETURN(BufferData data, DataFor(buffers[i], argument, call));
+    data.sample = SampleOf(i, call.sample);
     set.buffers.push_back(std::move(data));
   }
   return set;
@@ -129,21 +140,28 @@ absl::StatusOr<DataSet> DataSetFor(const std::vector<ProblemBuffer>& buffers, co
 
 }  // namespace
 
-absl::StatusOr<ExpectedTensors> EvaluateCall(const BoundKernel& kernel, const Arguments& arguments) {
+absl::StatusOr<ReferenceCall> MakeReferenceCall(const BoundKernel& kernel, const Arguments& arguments) {
   ASSIGN_OR_RETURN(const Leaves leaves, LeavesFor(kernel, arguments));
-  ir::reference::Tensors tensors;
+  ReferenceCall call;
   for (const Tensor* tensor : leaves.tensors) {
     ASSIGN_OR_RETURN(ir::HostArray array, ToHost(*tensor));
-    tensors.push_back(std::move(array));
+    call.tensors.push_back(std::move(array));
   }
+  const std::vector<ir::ScalarParameter>& scalars = kernel.ir().scalars;
+  for (size_t i = 0; i < leaves.scalars.size(); ++i) {
+    call.options.scalars[scalars[i].name] = leaves.scalars[i]->number();
+  }
+  return call;
+}
+
+absl::StatusOr<ExpectedTensors> EvaluateCall(const BoundKernel& kernel, const Arguments& arguments) {
+  ASSIGN_OR_RETURN(ReferenceCall call, MakeReferenceCall(kernel, arguments));
   const ir::DeviceIr& ir = kernel.ir();
-  ir::reference::Options options;
-  for (size_t i = 0; i < leaves.scalars.size(); ++i) options.scalars[ir.scalars[i].name] = leaves.scalars[i]->number();
-  RETURN_IF_ERROR(ir::reference::Evaluate(ir, options, &tensors));
+  RETURN_IF_ERROR(ir::reference::Evaluate(ir, call.options, &call.tensors));
   ExpectedTensors results;
   for (const int index : StoredTensors(ir)) {
     const auto i = static_cast<size_t>(index);
-    results.emplace(ir.tensors[i].name, std::move(tensors[i]));
+    results.emplace(ir.tensors[i].name, std::move(call.tensors[i]));
   }
   return results;
 }
@@ -159,7 +177,7 @@ absl::StatusOr<MeasureProblem> MakeProblem(const BoundKernel& kernel, absl::Span
       const bool is_stored = stored.count(static_cast<int>(i)) > 0;
       problem.buffers.push_back(BufferFor(ir.tensors[i], ComputeLayout(ir, i, leaves), is_stored, tolerance));
     }
-    ASSIGN_OR_RETURN(DataSet set, DataSetFor(problem.buffers, leaves, call.results));
+    ASSIGN_OR_RETURN(DataSet set, DataSetFor(problem.buffers, leaves, call));
     problem.data_sets.push_back(std::move(set));
   }
   return problem;

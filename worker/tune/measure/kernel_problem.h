@@ -5,12 +5,14 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "worker/codegen/generated_kernel.h"
 #include "worker/ir/compare.h"
 #include "worker/ir/host_array.h"
+#include "worker/ir/reference/options.h"
 #include "worker/runtime/bound_kernel.h"
 #include "worker/tune/measure/measure_problem.h"
 #include "worker/tune/measure/measure_request.h"
@@ -30,14 +32,25 @@ using ToleranceFunction = std::function<ir::Tolerance(std::string_view name, dev
 struct ExpectedCall {
   runtime::Arguments arguments;
   ExpectedTensors results;
+  // Instead of `results`, for a problem with baselines.
+  std::vector<ir::reference::StoredElement> sample;
 };
+
+// The arguments of a call in the form that the IR's reference takes.
+struct ReferenceCall {
+  ir::reference::Options options;  // has the scalars
+  ir::reference::Tensors tensors;  // of the arguments
+};
+// Downloads the arguments of a call. Returns the errors of ToHost.
+absl::StatusOr<ReferenceCall> MakeReferenceCall(const runtime::BoundKernel& kernel,
+                                                const runtime::Arguments& arguments);
 
 // Computes the results with the IR's own reference, for kernels that have no reference of their own. Runs on the host
 // in double precision and is slow. Returns the errors of ir::reference::Evaluate and ToHost.
 absl::StatusOr<ExpectedTensors> EvaluateCall(const runtime::BoundKernel& kernel, const runtime::Arguments& arguments);
 
-// Returns the problem with one data set per call. All calls must have the sizes and strides of the first.
-// INVALID_ARGUMENT: a call differs from the first, or a result is missing or has other sizes.
+// Returns the problem with one data set per call, without baselines. All calls must have the sizes and strides of the
+// first. INVALID_ARGUMENT: a call differs from the first, or a result is missing or has other sizes.
 absl::StatusOr<MeasureProblem> MakeProblem(const runtime::BoundKernel& kernel, absl::Span<const ExpectedCall> calls,
                                            const ToleranceFunction& tolerance);
 

@@ -8,6 +8,7 @@
 
 #include "worker/device/dtype.h"
 #include "worker/ir/compare.h"
+#include "worker/tune/measure/measure_request.h"
 
 namespace telemetry::worker::tune::measure {
 
@@ -26,13 +27,22 @@ struct ProblemBuffer {
   bool holds_doubles = false;
 };
 
+// The expected value of one element.
+struct ExpectedElement {
+  uint32_t place = 0;  // the element's position in memory
+  double value = 0;    // not rounded
+};
+
 // The contents of one buffer in a data set.
 struct BufferData {
   // The contents in device memory. Empty: no values yet. The measuring process fills such a buffer with NaN (integers:
   // a conspicuous value), so that elements that a kernel does not write are detected.
   std::vector<std::byte> initial;
-  // For buffers that kernels write: one value per element in the order of memory (HostArray::data), not rounded.
+  // For buffers that kernels write: one value per element in the order of memory (HostArray::data), not rounded. Empty
+  // if the problem has baselines.
   std::vector<double> expected;
+  // If the problem has baselines: the elements by which a baseline is checked.
+  std::vector<ExpectedElement> sample;
 };
 
 // One set of arguments and their results, by buffer.
@@ -43,9 +53,16 @@ struct DataSet {
 // The first data set is used to measure configs. The last one is used to check the configs that are compared in the
 // final. Pass two, so that a config that is right by chance, or because of values that earlier configs left in memory,
 // does not win.
+//
+// The expected results are data, or the results of a baseline: code that the measuring processes run on each data set.
+// The results of a baseline must agree with the samples of the data set within the tolerance. Results of configs are
+// then compared with all of the baseline's, within twice the tolerance, because both may be off in opposite directions.
 struct MeasureProblem {
   std::vector<ProblemBuffer> buffers;
   std::vector<DataSet> data_sets;
+  // Empty: the data sets have the expected results. Otherwise the first one that runs and agrees with the samples is
+  // used. Buffers must not hold doubles.
+  std::vector<MeasureRequest> baselines;
 };
 
 }  // namespace telemetry::worker::tune::measure

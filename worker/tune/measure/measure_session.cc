@@ -56,12 +56,14 @@ absl::Status MeasureSession::RunOnce(LoadedConfig& loaded, const wire::Config& c
 
 absl::Status MeasureSession::LaunchAndWait(LoadedConfig& loaded, wire::Outcome* outcome) {
   reports_.phase(kLaunchPhase);
+  const SteadyTime begin = SteadyNow();
   if (absl::Status status = loaded.Launch(); !status.ok()) {
     Fail(kLaunchPhase, status, outcome);
     return status;
   }
   reports_.phase(kRunPhase);
   absl::Status status = device_->Synchronize();
+  run_ = ElapsedSince(begin);
   if (!status.ok()) Fail(kRunPhase, status, outcome);
   return status;
 }
@@ -102,10 +104,24 @@ absl::StatusOr<std::vector<Sample>> MeasureSession::Take(absl::Span<const Sample
   return samples;
 }
 
+bool MeasureSession::WasSlow(const wire::Effort& effort, wire::Outcome* outcome) const {
+  // Includes the time of the launch and of loading the code. OpenCL even compiles in the first launch.
+  constexpr double kOverheadMs = 5;
+  if (device_->properties().dialect != device::Dialect::kCuda) return false;
+  const double run_ms = absl::ToDoubleMilliseconds(run_);
+  if (run_ms <= 2 * effort.give_up_above_ms() + kOverheadMs) return false;
+  DescribeSamples({{.ms = run_ms}}, outcome);
+  outcome->clear_perf_ms();
+  outcome->set_gave_up(true);
+  return true;
+}
+
 absl::Status MeasureSession::TakeSeries(LoadedConfig& config, const wire::Effort& effort, wire::Outcome* outcome) {
   // The first sample is a warm-up. Its time determines the size of the batches.
   ASSIGN_OR_RETURN(const std::vector<Sample> warm_up, Take({MakeLaunch(config)}));
   SampleSeries series(effort);
+  // If even the warm-up is much too slow, it is the only sample.
+  if (warm_up.front().ms > 2 * effort.give_up_above_ms()) series.Add(warm_up, watch_);
   const SteadyTime begin = SteadyNow();
   while (true) {
     const int batch = series.Next(ElapsedSince(begin), warm_up.front().ms);
@@ -123,7 +139,9 @@ wire::Outcomes MeasureSession::Measure(const wire::Config& config) {
   wire::Outcome* outcome = outcomes.add_outcomes();
   const int data_set = config.on_last_data_set() ? memory_->data_set_count() - 1 : 0;
   if (std::unique_ptr<LoadedConfig> loaded = LoadChecked(config, data_set, outcome); loaded != nullptr) {
-    if (absl::Status status = TakeSeries(*loaded, config.effort(), outcome); !status.ok()) {
+    if (WasSlow(config.effort(), outcome)) {
+      // Its results were right.
+    } else if (absl::Status status = TakeSeries(*loaded, config.effort(), outcome); !status.ok()) {
       Fail(kRunPhase, status, outcome);
     } else {
       // A config that is right once may be wrong at times, so the results of the last run are checked too.

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "worker/debug/debug_options.h"
 #include "worker/device/device.h"
 #include "worker/tune/measure/clock_watch.h"
@@ -68,6 +69,8 @@ class MeasureSession {
   absl::Status LaunchAndWait(LoadedConfig& loaded, wire::Outcome* outcome);
   // Sets the outcome's failure if the check finds an error.
   absl::Status Check(bool with_results, wire::Outcome* outcome);
+  // Returns true if the run that was checked was so slow that samples are not worth their time. Describes it then.
+  bool WasSlow(const wire::Effort& effort, wire::Outcome* outcome) const;
   absl::Status TakeSeries(LoadedConfig& config, const wire::Effort& effort, wire::Outcome* outcome);
   absl::StatusOr<std::vector<Sample>> Take(absl::Span<const Sampler::Launch> launches);
   absl::Status TakeRounds(const std::vector<std::unique_ptr<LoadedConfig>>& configs, const wire::Final& request,
@@ -81,7 +84,8 @@ class MeasureSession {
   const std::unique_ptr<LaunchDebugger> debugger_;  // null: debug output is off
   const Reports reports_;
   ClockWatch watch_;
-  bool lost_ = false;  // true: the contents of the device's memory are not known
+  absl::Duration run_;  // from the last launch of RunOnce until its end
+  bool lost_ = false;   // true: the contents of the device's memory are not known
 };
 
 }  // namespace telemetry::worker::tune::measure

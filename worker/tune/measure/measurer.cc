@@ -35,9 +35,32 @@ PhaseLimits ToPhaseLimits(absl::Span<const MeasureRequest> requests) {
 absl::StatusOr<std::unique_ptr<Measurer>> Measurer::Start(const MeasureProblem& problem, MeasurerOptions options) {
   ASSIGN_OR_RETURN(ProblemImage image, MakeImage(problem, options.device));
   auto measurer = std::unique_ptr<Measurer>(new Measurer(std::move(image), std::move(options)));
+  if (!problem.baselines.empty()) {
+    RETURN_IF_ERROR(measurer->ChooseBaseline(problem.baselines));
+    return measurer;
+  }
   RETURN_IF_ERROR(measurer->StandBy());
   RETURN_IF_ERROR(measurer->Ready().status());
   return measurer;
+}
+
+absl::Status Measurer::ChooseBaseline(const std::vector<MeasureRequest>& baselines) {
+  for (wire::Buffer& buffer : *image_.setup.mutable_buffers()) {
+    buffer.set_absolute(2 * buffer.absolute());
+    buffer.set_relative(2 * buffer.relative());
+  }
+  std::string errors;
+  for (const MeasureRequest& baseline : baselines) {
+    RETURN_IF_ERROR(CheckRequest(baseline));
+    *image_.setup.mutable_baseline() = ToWire(baseline);
+    RETURN_IF_ERROR(StandBy());
+    const absl::Status status = Ready().status();
+    if (status.ok()) return status;
+    // A process that ends or hangs is UNAVAILABLE.
+    if (!absl::IsFailedPrecondition(status) && !absl::IsUnavailable(status)) return status;
+    errors += Cat("\n", baseline.label, ": ", std::string(status.message()));
+  }
+  return absl::FailedPreconditionError(Cat("no baseline gives the results of the reference:", errors));
 }
 
 absl::Status Measurer::StandBy() {

@@ -26,9 +26,11 @@ namespace telemetry::worker::tune::measure {
 // Only one thread may use it at a time. The processes end with this object, and when this process dies.
 class Measurer {
  public:
-  // Starts the processes. INVALID_ARGUMENT: the problem is not consistent (the message names the buffer). NOT_FOUND:
-  // the device does not exist. RESOURCE_EXHAUSTED: the problem does not fit the device's memory. UNAVAILABLE: the
-  // process cannot be started; the message contains the reason. Other errors are the device's.
+  // Starts the processes, with the first baseline that runs and agrees with the samples if the problem has baselines.
+  // FAILED_PRECONDITION: there is none; the message has the error of each. INVALID_ARGUMENT: the problem is not
+  // consistent (the message names the buffer). NOT_FOUND: the device does not exist. RESOURCE_EXHAUSTED: the problem
+  // does not fit the device's memory. UNAVAILABLE: the process cannot be started; the message contains the reason.
+  // Other errors are the device's.
   static absl::StatusOr<std::unique_ptr<Measurer>> Start(const MeasureProblem& problem, MeasurerOptions options);
 
   // Measures a config. A failure of the config is part of the outcome. INVALID_ARGUMENT: a buffer that is not part of
@@ -48,6 +50,7 @@ class Measurer {
  private:
   Measurer(ProblemImage image, MeasurerOptions options) : image_(std::move(image)), options_(std::move(options)) {}
 
+  absl::Status ChooseBaseline(const std::vector<MeasureRequest>& baselines);
   absl::Status CheckRequest(const MeasureRequest& request) const;
   // Returns a process that is ready, and starts the next standby process.
   absl::StatusOr<MeasuringProcess*> Ready();
@@ -60,7 +63,7 @@ class Measurer {
   absl::StatusOr<std::optional<std::vector<wire::Outcome>>> TakeTurns(absl::Span<const MeasureRequest> requests,
                                                                       const FinalEffort& effort);
 
-  const ProblemImage image_;
+  ProblemImage image_;  // does not change after Start
   const MeasurerOptions options_;
   std::unique_ptr<MeasuringProcess> active_;
   std::unique_ptr<MeasuringProcess> standby_;

@@ -46,11 +46,24 @@ absl::Status CheckLayout(const ProblemBuffer& buffer) {
   return Refuse(buffer, "2^32 elements or more; results are counted in 32 bits");
 }
 
-absl::Status CheckData(const ProblemBuffer& buffer, const BufferData& data) {
+absl::Status CheckSample(const ProblemBuffer& buffer, const BufferData& data) {
+  if (!data.expected.empty()) return Refuse(buffer, "expected values beside a baseline");
+  if (buffer.holds_doubles) return Refuse(buffer, "results of a baseline cannot be doubles");
+  const uint64_t elements = CountSpannedElements(buffer);
+  const auto outside = [elements](const ExpectedElement& element) { return element.place >= elements; };
+  if (std::any_of(data.sample.begin(), data.sample.end(), outside)) {
+    return Refuse(buffer, Cat("an element of the sample is not one of its ", elements, " elements"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckData(const ProblemBuffer& buffer, const BufferData& data, bool has_baseline) {
   const uint64_t elements = CountSpannedElements(buffer);
   if (!buffer.expected.has_value() && !data.expected.empty())
     return Refuse(buffer, "expected values without a tolerance");
-  if (buffer.expected.has_value() && data.expected.size() != elements) {
+  if (buffer.expected.has_value() && has_baseline) {
+    RETURN_IF_ERROR(CheckSample(buffer, data));
+  } else if (buffer.expected.has_value() && data.expected.size() != elements) {
     return Refuse(buffer, Cat(data.expected.size(), " expected values for ", elements, " elements"));
   }
   if (data.initial.empty() && buffer.expected.has_value()) return absl::OkStatus();
@@ -69,7 +82,7 @@ absl::Status CheckProblem(const MeasureProblem& problem) {
                                             set.buffers.size(), " buffers"));
     }
     for (size_t i = 0; i < set.buffers.size(); ++i) {
-      RETURN_IF_ERROR(CheckData(problem.buffers[i], set.buffers[i]));
+      RETURN_IF_ERROR(CheckData(problem.buffers[i], set.buffers[i], !problem.baselines.empty()));
     }
   }
   return absl::OkStatus();
@@ -96,16 +109,26 @@ void Place(uint64_t size, uint64_t* end, wire::Range* range) {
   *end += (size + kAlignment - 1) / kAlignment * kAlignment;
 }
 
+// Writes the form in which values are compared.
+void CopyValue(const ProblemBuffer& buffer, double value, std::byte* to) {
+  if (IsFloat(buffer.dtype)) {
+    const auto number = static_cast<float>(value);
+    std::memcpy(to, &number, sizeof(number));
+  } else {
+    const auto number = static_cast<int32_t>(value);
+    std::memcpy(to, &number, sizeof(number));
+  }
+}
+
 void CopyExpected(const ProblemBuffer& buffer, const std::vector<double>& values, std::byte* to) {
-  for (const double value : values) {
-    if (IsFloat(buffer.dtype)) {
-      const auto number = static_cast<float>(value);
-      std::memcpy(to, &number, sizeof(number));
-    } else {
-      const auto number = static_cast<int32_t>(value);
-      std::memcpy(to, &number, sizeof(number));
-    }
-    to += kExpectedElementBytes;
+  for (size_t i = 0; i < values.size(); ++i) CopyValue(buffer, values[i], to + i * kExpectedElementBytes);
+}
+
+void CopySample(const ProblemBuffer& buffer, const std::vector<ExpectedElement>& sample, std::byte* places,
+                std::byte* values) {
+  for (size_t i = 0; i < sample.size(); ++i) {
+    std::memcpy(places + i * sizeof(sample[i].place), &sample[i].place, sizeof(sample[i].place));
+    CopyValue(buffer, sample[i].value, values + i * kExpectedElementBytes);
   }
 }
 
@@ -117,6 +140,8 @@ void CopyData(const MeasureProblem& problem, const wire::Setup& setup, std::byte
       if (!data.initial.empty())
         std::memcpy(to + contents.initial().offset(), data.initial.data(), data.initial.size());
       CopyExpected(problem.buffers[i], data.expected, to + contents.expected().offset());
+      CopySample(problem.buffers[i], data.sample, to + contents.sample_places().offset(),
+                 to + contents.sample_values().offset());
     }
   }
 }
@@ -135,6 +160,8 @@ absl::StatusOr<ProblemImage> MakeImage(const MeasureProblem& problem, const std:
       wire::Contents* contents = placed->add_buffers();
       Place(data.initial.size(), &end, contents->mutable_initial());
       Place(data.expected.size() * kExpectedElementBytes, &end, contents->mutable_expected());
+      Place(data.sample.size() * sizeof(uint32_t), &end, contents->mutable_sample_places());
+      Place(data.sample.size() * kExpectedElementBytes, &end, contents->mutable_sample_values());
     }
   }
   ASSIGN_OR_RETURN(process::SharedBytes data,

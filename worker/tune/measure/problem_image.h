@@ -14,8 +14,8 @@ struct ProblemImage {
   process::SharedBytes data;
 };
 
-// INVALID_ARGUMENT: the problem is not consistent; the message names the buffer and the error. RESOURCE_EXHAUSTED:
-// there is not enough memory.
+// Returns the image without a baseline, which the caller chooses. INVALID_ARGUMENT: the problem is not consistent; the
+// message names the buffer and the error. RESOURCE_EXHAUSTED: there is not enough memory.
 absl::StatusOr<ProblemImage> MakeImage(const MeasureProblem& problem, const std::string& device);
 
 // Returns the bytes of a range. INVALID_ARGUMENT: the range is not inside the data.

@@ -7,6 +7,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/tune/measure/failures.h"
+#include "worker/tune/measure/loaded_config.h"
 #include "worker/tune/measure/problem_image.h"
 #include "worker/tune/measure/tensor_element.h"
 
@@ -23,7 +24,15 @@ uint8_t PoisonByte(DType dtype) { return IsFloat(dtype) ? 0xff : 0xa5; }
 
 DType ToDType(const wire::Buffer& buffer) { return static_cast<DType>(buffer.dtype()); }
 
+// The dtype of expected values of a buffer.
+DType ExpectedDType(const wire::Buffer& buffer) { return IsFloat(ToDType(buffer)) ? DType::kF32 : DType::kI32; }
+
 }  // namespace
+
+ProblemMemory::ProblemMemory(std::shared_ptr<device::Device> device, wire::Setup setup, process::SharedBytes data)
+    : device_(std::move(device)), setup_(std::move(setup)), data_(std::move(data)) {}
+
+ProblemMemory::~ProblemMemory() = default;
 
 absl::StatusOr<std::unique_ptr<ProblemMemory>> ProblemMemory::Create(std::shared_ptr<device::Device> device,
                                                                      wire::Setup setup, process::SharedBytes data) {
@@ -47,6 +56,10 @@ absl::Status ProblemMemory::Allocate() {
   }
   ASSIGN_OR_RETURN(std::unique_ptr<Buffer> counts, device_->Allocate(2 * buffers_.size() * sizeof(CheckCounts)));
   counts_ = std::move(counts);
+  if (!setup_.has_baseline()) return absl::OkStatus();
+  absl::StatusOr<std::unique_ptr<LoadedConfig>> baseline = LoadedConfig::Load(device_.get(), *this, setup_.baseline());
+  if (!baseline.ok()) return absl::FailedPreconditionError(baseline.status().message());
+  baseline_ = *std::move(baseline);
   return absl::OkStatus();
 }
 
@@ -84,12 +97,68 @@ absl::Status ProblemMemory::RestoreAll(int data_set) {
   for (int i = 0; i < buffer_count(); ++i) {
     absl::Status status = buffers_[static_cast<size_t>(i)].Mend(device_.get());
     if (status.ok()) status = Restore(i);
-    if (status.ok() && IsWritten(i)) status = Upload(expected_[static_cast<size_t>(i)].get(), Contents(i).expected());
+    if (status.ok() && IsWritten(i) && baseline_ == nullptr) {
+      status = Upload(expected_[static_cast<size_t>(i)].get(), Contents(i).expected());
+    }
     if (!status.ok()) return status;
+  }
+  if (baseline_ != nullptr) {
+    RETURN_IF_ERROR(RunBaseline());
   }
   ASSIGN_OR_RETURN(std::vector<CheckCounts> whole, Count(/*with_results=*/false));
   whole_ = std::move(whole);
   return absl::OkStatus();
+}
+
+absl::Status ProblemMemory::LaunchBaseline() {
+  absl::Status status = baseline_->Launch();
+  if (status.ok()) status = device_->Synchronize();
+  if (status.ok()) return status;
+  return absl::FailedPreconditionError(Cat("the baseline fails: ", std::string(status.message())));
+}
+
+absl::Status ProblemMemory::RunBaseline() {
+  RETURN_IF_ERROR(LaunchBaseline());
+  for (int i = 0; i < buffer_count(); ++i) {
+    if (!IsWritten(i)) continue;
+    const wire::Buffer& buffer = setup_.buffers(i);
+    RETURN_IF_ERROR(CompareSample(i));
+    RETURN_IF_ERROR(checks_->Widen(this->buffer(i), ToDType(buffer), static_cast<int64_t>(buffer.elements()),
+                                   expected_[static_cast<size_t>(i)].get()));
+    RETURN_IF_ERROR(Restore(i));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ProblemMemory::CompareSample(int index) {
+  const wire::Contents& contents = Contents(index);
+  if (contents.sample_places().size() == 0) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::unique_ptr<Buffer> places, device_->Allocate(contents.sample_places().size()));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Buffer> values, device_->Allocate(contents.sample_values().size()));
+  RETURN_IF_ERROR(Upload(places.get(), contents.sample_places()));
+  RETURN_IF_ERROR(Upload(values.get(), contents.sample_values()));
+  RETURN_IF_ERROR(device_->Fill(counts_.get(), 0));
+  const auto elements = static_cast<int64_t>(contents.sample_places().size() / sizeof(uint32_t));
+  const wire::Buffer& buffer = setup_.buffers(index);
+  // The tolerance of configs is twice that of the baseline.
+  const ir::Tolerance twice = ToleranceOf(index);
+  RETURN_IF_ERROR(checks_->CompareSample(this->buffer(index), places.get(), values.get(), ToDType(buffer), elements,
+                                         {.absolute = twice.absolute / 2, .relative = twice.relative / 2},
+                                         counts_.get(), 0));
+  CheckCounts counts;
+  RETURN_IF_ERROR(
+      device_->Download(counts_.get(), 0, absl::MakeSpan(reinterpret_cast<std::byte*>(&counts), sizeof(counts))));
+  if (counts.mismatches == 0) return absl::OkStatus();
+  uint32_t place = 0;
+  RETURN_IF_ERROR(device_->Download(places.get(), static_cast<size_t>(counts.first_mismatch()) * sizeof(place),
+                                    absl::MakeSpan(reinterpret_cast<std::byte*>(&place), sizeof(place))));
+  return absl::FailedPreconditionError(Cat("the baseline differs from the reference at ", counts.mismatches, " of ",
+                                           elements, " elements of '", buffer.name(), "', first at position ", place));
+}
+
+ir::Tolerance ProblemMemory::ToleranceOf(int index) const {
+  const wire::Buffer& buffer = setup_.buffers(index);
+  return {.absolute = buffer.absolute(), .relative = buffer.relative()};
 }
 
 absl::Status ProblemMemory::Prepare(int data_set) {
@@ -113,12 +182,10 @@ absl::Status ProblemMemory::QueueCounts(int index, bool with_results) {
   status = checks_->Hash(expected, 0, elements * 4, counts_.get(), buffer_count() + index);
   if (!status.ok() || !with_results) return status;
   if (buffer.holds_doubles()) {
-    return checks_->CompareDoubles(guarded.body(), expected, elements / 2,
-                                   {.absolute = buffer.absolute(), .relative = buffer.relative()}, counts_.get(),
-                                   index);
+    return checks_->CompareDoubles(guarded.body(), expected, elements / 2, ToleranceOf(index), counts_.get(), index);
   }
-  return checks_->Compare(guarded.body(), expected, ToDType(buffer), elements,
-                          {.absolute = buffer.absolute(), .relative = buffer.relative()}, counts_.get(), index);
+  return checks_->Compare(guarded.body(), expected, ToDType(buffer), elements, ToleranceOf(index), counts_.get(),
+                          index);
 }
 
 absl::StatusOr<std::vector<CheckCounts>> ProblemMemory::Count(bool with_results) {
@@ -132,15 +199,24 @@ absl::StatusOr<std::vector<CheckCounts>> ProblemMemory::Count(bool with_results)
   return counts;
 }
 
-absl::Status ProblemMemory::AddDoubles(int index, int64_t first, wire::Check* check) {
-  const size_t offset = static_cast<size_t>(first) * sizeof(double);
-  check->add_first_index(first);
-  std::array<std::byte, sizeof(double)> element = {};
-  RETURN_IF_ERROR(device_->Download(buffers_[static_cast<size_t>(index)].body(), offset, absl::MakeSpan(element)));
-  check->set_actual(std::bit_cast<double>(element));
-  ASSIGN_OR_RETURN(const absl::Span<const std::byte> expected, FindBytes(Contents(index).expected(), data_.bytes()));
-  std::copy_n(expected.begin() + static_cast<std::ptrdiff_t>(offset), sizeof(double), element.begin());
-  check->set_expected(std::bit_cast<double>(element));
+absl::Status ProblemMemory::AddFirst(int index, int64_t first, wire::Check* check) {
+  const wire::Buffer& buffer = setup_.buffers(index);
+  const auto value_at = [&](const Buffer* memory, DType dtype) -> absl::StatusOr<double> {
+    std::array<std::byte, sizeof(double)> element = {};
+    const absl::Span<std::byte> bytes =
+        absl::MakeSpan(element).first(buffer.holds_doubles() ? sizeof(double) : SizeOf(dtype));
+    RETURN_IF_ERROR(device_->Download(memory, static_cast<size_t>(first) * bytes.size(), bytes));
+    return buffer.holds_doubles() ? std::bit_cast<double>(element) : ValueOfElement(bytes, dtype);
+  };
+  if (buffer.holds_doubles()) {
+    check->add_first_index(first);
+  } else {
+    for (const int64_t i : IndexOfElement(first, buffer)) check->add_first_index(i);
+  }
+  ASSIGN_OR_RETURN(const double actual, value_at(this->buffer(index), ToDType(buffer)));
+  ASSIGN_OR_RETURN(const double expected, value_at(expected_[static_cast<size_t>(index)].get(), ExpectedDType(buffer)));
+  check->set_actual(actual);
+  check->set_expected(expected);
   return absl::OkStatus();
 }
 
@@ -155,18 +231,7 @@ absl::Status ProblemMemory::AddCounts(int index, const CheckCounts& counts, wire
   if (counts.mismatches == 0 || !check->output().empty()) return absl::OkStatus();
   const wire::Buffer& buffer = setup_.buffers(index);
   check->set_output(buffer.name());
-  if (buffer.holds_doubles()) return AddDoubles(index, counts.first_mismatch(), check);
-  for (const int64_t i : IndexOfElement(counts.first_mismatch(), buffer)) check->add_first_index(i);
-  const size_t element_bytes = SizeOf(ToDType(buffer));
-  std::vector<std::byte> element(element_bytes);
-  RETURN_IF_ERROR(device_->Download(buffers_[static_cast<size_t>(index)].body(),
-                                    static_cast<size_t>(counts.first_mismatch()) * element_bytes,
-                                    absl::MakeSpan(element)));
-  check->set_actual(ValueOfElement(element, ToDType(buffer)));
-  ASSIGN_OR_RETURN(const absl::Span<const std::byte> expected, FindBytes(Contents(index).expected(), data_.bytes()));
-  const DType stored_as = IsFloat(ToDType(buffer)) ? DType::kF32 : DType::kI32;
-  check->set_expected(ValueOfElement(expected.subspan(static_cast<size_t>(counts.first_mismatch()) * 4, 4), stored_as));
-  return absl::OkStatus();
+  return AddFirst(index, counts.first_mismatch(), check);
 }
 
 std::optional<wire::Failure> ProblemMemory::FindDamage(const std::vector<CheckCounts>& counts) const {
@@ -202,9 +267,11 @@ absl::StatusOr<CheckVerdict> ProblemMemory::Judge(const std::vector<CheckCounts>
 
 absl::StatusOr<CheckVerdict> ProblemMemory::Check(bool with_results) {
   ASSIGN_OR_RETURN(std::vector<CheckCounts> counts, Count(with_results));
-  absl::StatusOr<CheckVerdict> verdict = Judge(counts);
-  if (!verdict.ok() || !verdict->failure.has_value()) return verdict;
-  RETURN_IF_ERROR(RestoreAll(data_set_));
+  ASSIGN_OR_RETURN(CheckVerdict verdict, Judge(counts));
+  // Wrong results are overwritten before the next launch.
+  if (FindDamage(counts).has_value()) {
+    RETURN_IF_ERROR(RestoreAll(data_set_));
+  }
   return verdict;
 }
 

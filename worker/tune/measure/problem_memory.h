@@ -24,14 +24,17 @@ struct CheckVerdict {
   std::optional<wire::Failure> failure;
 };
 
+class LoadedConfig;
+
 // The problem in the device's memory. Buffers are restored from the host's copy in shared memory, which no kernel can
-// reach.
+// reach, and expected results from there or from another run of the baseline.
 class ProblemMemory {
  public:
   // Allocates the memory and compiles the checks. Returns the device's errors. INVALID_ARGUMENT: the setup does not fit
-  // the data.
+  // the data. FAILED_PRECONDITION: the baseline fails, or differs from the samples.
   static absl::StatusOr<std::unique_ptr<ProblemMemory>> Create(std::shared_ptr<device::Device> device,
                                                                wire::Setup setup, process::SharedBytes data);
+  ~ProblemMemory();
 
   int buffer_count() const { return setup_.buffers_size(); }
   int data_set_count() const { return setup_.data_sets_size(); }
@@ -53,12 +56,12 @@ class ProblemMemory {
   absl::Status Prepare(int data_set);
 
   // Checks the memory after launches on the prepared data: nothing but results was written, and (`with_results`) the
-  // results are as expected. Blocks. Restores all memory after a failure. Returns the device's errors.
+  // results are as expected. Blocks. Restores all memory if other memory
+  // than results was written. Returns the device's errors.
   absl::StatusOr<CheckVerdict> Check(bool with_results);
 
  private:
-  ProblemMemory(std::shared_ptr<device::Device> device, wire::Setup setup, process::SharedBytes data)
-      : device_(std::move(device)), setup_(std::move(setup)), data_(std::move(data)) {}
+  ProblemMemory(std::shared_ptr<device::Device> device, wire::Setup setup, process::SharedBytes data);
 
   absl::Status Allocate();
   const wire::Contents& Contents(int index) const { return setup_.data_sets(data_set_).buffers(index); }
@@ -66,13 +69,19 @@ class ProblemMemory {
   absl::Status Upload(device::Buffer* to, const wire::Range& from);
   absl::Status Restore(int index);
   absl::Status RestoreAll(int data_set);
+  // Runs the baseline on the data set, whose inputs are restored, and keeps its results as the expected ones.
+  absl::Status RunBaseline();
+  absl::Status LaunchBaseline();
+  // Returns FAILED_PRECONDITION if the buffer differs from its sample.
+  absl::Status CompareSample(int index);
+  ir::Tolerance ToleranceOf(int index) const;
   // Returns the CheckCounts of each buffer, followed by those of its expected values.
   absl::StatusOr<std::vector<CheckCounts>> Count(bool with_results);
   absl::Status QueueCounts(int index, bool with_results);
   absl::StatusOr<CheckVerdict> Judge(const std::vector<CheckCounts>& counts);
   std::optional<wire::Failure> FindDamage(const std::vector<CheckCounts>& counts) const;
-  // Sets the first mismatch of a buffer of doubles.
-  absl::Status AddDoubles(int index, int64_t first, wire::Check* check);
+  // Sets the first mismatch of a buffer.
+  absl::Status AddFirst(int index, int64_t first, wire::Check* check);
   absl::Status AddCounts(int index, const CheckCounts& counts, wire::Check* check);
 
   const std::shared_ptr<device::Device> device_;
@@ -82,6 +91,7 @@ class ProblemMemory {
   std::vector<GuardedBuffer> buffers_;
   std::vector<std::unique_ptr<device::Buffer>> expected_;  // of the current data set; null: the buffer is read-only
   std::unique_ptr<device::Buffer> counts_;
+  std::unique_ptr<LoadedConfig> baseline_;  // null: the expected results are in data_
   std::vector<CheckCounts> whole_;  // the counts of unchanged memory; the hashes of data that kernels must not change
   int data_set_ = -1;
 };

@@ -20,7 +20,7 @@ bool IsFaster(const Outcome& a, const Outcome& b) { return TimeOrInfinity(a) < T
 
 }  // namespace
 
-void DifferentialEvolution::Fill() {
+void DifferentialEvolution::Fill(size_t /*count*/) {
   challenged_.clear();
   for (size_t member = 0; member < members_.size() && !is_full(); ++member) {
     if (OfferChild(members_[member].point) || OfferRandom()) challenged_.push_back(member);

@@ -20,7 +20,7 @@ class DifferentialEvolution : public GenerationalSearch {
   std::string name() const override { return "DifferentialEvolutionSearch"; }
 
  protected:
-  void Fill() override;
+  void Fill(size_t count) override;
   void Learnt() override;
 
  private:

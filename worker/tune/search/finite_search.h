@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <utility>
 
@@ -14,7 +15,7 @@ class FiniteSearch : public GenerationalSearch {
   std::string name() const override { return "FiniteSearch"; }
 
  protected:
-  void Fill() override {}
+  void Fill(size_t /*count*/) override {}
 };
 
 }  // namespace telemetry::worker::tune::search

@@ -27,6 +27,7 @@ GenerationalSearch::GenerationalSearch(const codegen::ConfigSpace& space, Search
     : space_(space),
       limits_(setup.limits),
       fingerprint_(std::move(setup.fingerprint)),
+      most_at_once_(setup.most_at_once),
       starts_with_default_(setup.starts_with_default),
       starting_points_(std::move(setup.starting_points)),
       random_(setup.seed),
@@ -38,19 +39,38 @@ std::string GenerationalSearch::PointKey(const Point& point) {
 }
 
 std::vector<Config> GenerationalSearch::Propose() {
-  generation_.clear();
-  if (IsOver()) return {};
-  if (generations_ == 0) {
+  if (IsUnfinished() && NeedsOutcomes()) return {};
+  if (left_in_generation_ == 0 && !BeginGeneration()) return {};
+  offered_.clear();
+  if (generations_ == 1) {
     FillFirst();
+    left_in_generation_ = 0;
   } else {
-    Fill();
+    Fill(std::min(left_in_generation_, most_at_once_));
+    left_in_generation_ = GenerationSize() ? left_in_generation_ - std::min(left_in_generation_, offered()) : 0;
   }
-  ++generations_;
-  if (generation_.empty()) room_ = 0;
+  if (offered_.empty()) room_ = 0;
+  if (room_ == 0) left_in_generation_ = 0;
   std::vector<Config> configs;
-  configs.reserve(generation_.size());
-  for (const Point& point : generation_) configs.push_back(space_.ToConfig(point));
+  configs.reserve(offered_.size());
+  for (Point& point : offered_) {
+    configs.push_back(space_.ToConfig(point));
+    proposed_.push_back({.config_id = configs.back().id(), .outcome = {.point = std::move(point)}});
+  }
   return configs;
+}
+
+// Returns false if the search is over.
+bool GenerationalSearch::BeginGeneration() {
+  if (generations_ > 0) {
+    const bool gained = best_ms_ && (!best_before_ms_ || *best_ms_ < *best_before_ms_ * (1 - kGain));
+    generations_without_gain_ = gained ? 0 : generations_without_gain_ + 1;
+  }
+  if (IsOver()) return false;
+  best_before_ms_ = best_ms_;
+  left_in_generation_ = GenerationSize().value_or(1);
+  ++generations_;
+  return true;
 }
 
 bool GenerationalSearch::IsOver() const {
@@ -58,25 +78,41 @@ bool GenerationalSearch::IsOver() const {
   return limits_.patience > 0 && generations_without_gain_ >= limits_.patience;
 }
 
+bool GenerationalSearch::IsUnfinished() const {
+  return std::any_of(proposed_.begin(), proposed_.end(), [](const Proposed& proposed) { return !proposed.is_learnt; });
+}
+
 void GenerationalSearch::Learn(absl::Span<const Trial> trials) {
-  std::unordered_map<uint64_t, double> times_ms;
-  for (const Trial& trial : trials) {
-    if (IsTime(trial.perf_ms)) times_ms.emplace(trial.config.id(), *trial.perf_ms);
+  const size_t before = outcomes_.size();
+  for (const Trial& trial : trials) Learn(trial);
+  if (!GenerationSize() && !IsUnfinished()) {
+    for (Proposed& proposed : proposed_) outcomes_.push_back(std::move(proposed.outcome));
+    proposed_.clear();
   }
-  const std::optional<double> best_before_ms = best_ms_;
-  for (Point& point : generation_) {
-    const auto time_ms = times_ms.find(space_.ToConfig(point).id());
-    Outcome outcome = {.point = std::move(point)};
-    if (time_ms != times_ms.end()) {
-      outcome.perf_ms = time_ms->second;
-      best_ms_ = std::min(best_ms_.value_or(time_ms->second), time_ms->second);
-    }
-    outcomes_.push_back(std::move(outcome));
+  if (outcomes_.size() > before) Learnt();
+}
+
+void GenerationalSearch::Learn(const Trial& trial) {
+  const auto found = std::find_if(proposed_.begin(), proposed_.end(), [&](const Proposed& proposed) {
+    return proposed.config_id == trial.config.id() && !proposed.is_learnt;
+  });
+  if (found == proposed_.end()) return;
+  found->is_learnt = true;
+  if (IsTime(trial.perf_ms)) {
+    found->outcome.perf_ms = trial.perf_ms;
+    best_ms_ = std::min(best_ms_.value_or(*trial.perf_ms), *trial.perf_ms);
   }
-  generation_.clear();
-  const bool gained = best_ms_ && (!best_before_ms || *best_ms_ < *best_before_ms * (1 - kGain));
-  generations_without_gain_ = gained ? 0 : generations_without_gain_ + 1;
-  Learnt();
+  if (!GenerationSize()) return;
+  outcomes_.push_back(std::move(found->outcome));
+  proposed_.erase(found);
+}
+
+std::vector<Point> GenerationalSearch::Unfinished() const {
+  std::vector<Point> points;
+  for (const Proposed& proposed : proposed_) {
+    if (!proposed.is_learnt) points.push_back(proposed.outcome.point);
+  }
+  return points;
 }
 
 void GenerationalSearch::FillFirst() {
@@ -102,7 +138,7 @@ absl::Status GenerationalSearch::Take(const Point& point) {
     if (!fingerprints_.insert(std::move(fingerprint)).second)
       return absl::AlreadyExistsError("has the fingerprint of an earlier config");
   }
-  generation_.push_back(point);
+  offered_.push_back(point);
   --room_;
   return absl::OkStatus();
 }

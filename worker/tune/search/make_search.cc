@@ -101,9 +101,11 @@ absl::StatusOr<std::unique_ptr<SearchAlgorithm>> MakeSearch(const ConfigSpace& s
   ASSIGN_OR_RETURN(const std::string algorithm, ChooseAlgorithm(options));
   if (auto status = CheckLimit("max_generations", options.max_generations); !status.ok()) return status;
   if (auto status = CheckLimit("max_configs", options.max_configs); !status.ok()) return status;
+  if (auto status = CheckLimit("most_at_once", options.most_at_once); !status.ok()) return status;
   SearchSetup setup = {.seed = options.seed,
                        .starting_points = std::move(options.starting_points),
                        .fingerprint = std::move(options.fingerprint)};
+  if (options.most_at_once) setup.most_at_once = static_cast<size_t>(*options.most_at_once);
   if (algorithm == "finite") {
     if (auto status = CheckFinite(space, options.finite_configs); !status.ok()) return status;
     setup.starts_with_default = false;

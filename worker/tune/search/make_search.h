@@ -29,6 +29,9 @@ struct SearchOptions {
   // At least 1. Unset: the effort decides.
   std::optional<int> max_generations;
   std::optional<int> max_configs;
+  // The most configs that Propose returns after the first generation, at least 1; unset: a whole generation. Fewer
+  // configs are proposed with more results known. Algorithms that wait for all results of a generation ignore it.
+  std::optional<int> most_at_once;
   // Optional. Returns a fingerprint of the code that a config generates, such as a hash of its source. A config is not
   // proposed if its fingerprint equals that of an earlier config or is an error, so that duplicates and failures known
   // without running the config do not use up trials. Called from Propose; must be deterministic.

@@ -2,7 +2,7 @@
 
 namespace telemetry::worker::tune::search {
 
-void PatternSearch::Fill() {
+void PatternSearch::Fill(size_t /*count*/) {
   size_t grown = 0;
   for (const Outcome& outcome : Best(outcomes().size())) {
     if (grown == copies_ || is_full()) break;

@@ -21,7 +21,7 @@ class PatternSearch : public GenerationalSearch {
   std::string name() const override { return "PatternSearch"; }
 
  protected:
-  void Fill() override;
+  void Fill(size_t count) override;
 
  private:
   bool Surround(const Point& point);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 
 #include "worker/tune/search/generational_search.h"
@@ -13,7 +15,9 @@ class RandomSearch : public GenerationalSearch {
   std::string name() const override { return "RandomSearch"; }
 
  protected:
-  void Fill() override { OfferRandomUpTo(static_cast<size_t>(limits().first_generation)); }
+  std::optional<size_t> GenerationSize() const override { return static_cast<size_t>(limits().first_generation); }
+  void Fill(size_t count) override { OfferRandomUpTo(count); }
+  bool NeedsOutcomes() const override { return false; }
 };
 
 }  // namespace telemetry::worker::tune::search

@@ -17,26 +17,30 @@ struct Trial {
 };
 
 // The interface of a search algorithm, which proposes the configs to measure next. It knows nothing of devices or
-// clocks. Callers alternate Propose and Learn:
+// clocks. Callers ask for configs and tell results, and may ask again while earlier configs have no result yet:
 //
-//   for (auto generation = search.Propose(); !generation.empty(); generation = search.Propose()) {
-//     search.Learn(Measure(generation));
+//   while (true) {
+//     std::vector<Config> configs = search.Propose();
+//     if (configs.empty() && unfinished.empty()) break;
+//     search.Learn(SomeResultsOf(unfinished, configs));
 //   }
 //
-// The sequence of generations depends only on the space, the options (including the seed) and the learnt results. A
-// caller that stops and later repeats the same results gets the same proposals, which makes searches resumable. Random
-// numbers are the same on every platform; the rounding of the model in "surrogate" is the same only within one build.
-// Thread-compatible.
+// The proposals depend only on the space, the options (including the seed), and the results that were learnt before
+// each of them, in their order. A caller that stops and later repeats the same calls gets the same proposals, which
+// makes searches resumable. Random numbers are the same on every platform; the rounding of the model in "surrogate" is
+// the same only within one build. Thread-compatible.
 class SearchAlgorithm {
  public:
   virtual ~SearchAlgorithm() = default;
 
   // Returns the name that attempts record. Algorithms that Helion has, too, have Helion's class name ("PatternSearch").
   virtual std::string name() const = 0;
-  // Returns distinct normalised configs of the space that were not proposed before. Returns an empty list, now and in
-  // later calls, if the search is over.
+  // Returns distinct normalised configs of the space that were not proposed before. An empty list means that the search
+  // needs more results first or, if every proposed config has a result, that it is over, now and in later calls.
   virtual std::vector<codegen::Config> Propose() = 0;
-  // Adds the results of the last generation, in any order. A config without a result counts as one without perf_ms.
+  // The number of the generation of the last proposed configs, from 0; -1 before the first. Numbers do not decrease.
+  virtual int generation() const = 0;
+  // Adds results of proposed configs. Ignores other configs, and those with a result.
   virtual void Learn(absl::Span<const Trial> trials) = 0;
   // One line for each starting point that could not be used, with the reason. Complete after the first Propose.
   virtual const std::vector<std::string>& warnings() const = 0;

@@ -14,20 +14,29 @@ constexpr size_t kClimbers = 12;         // candidates whose neighbours a round 
 constexpr size_t kExploredAround = 6;    // best points whose neighbours are explored
 constexpr size_t kPolishedAround = 3;    // best points whose neighbours are polished
 constexpr double kPolishedShare = 0.2;   // the last part of max_configs, in which generations only polish
+constexpr size_t kMostLate = 6;          // configs in flight in that part, before the next are proposed
 constexpr double kPolishedInEach = 0.2;  // the part of every generation that polishes
 
 }  // namespace
 
-void SurrogateSearch::Fill() {
+bool SurrogateSearch::IsLate() const { return room() <= kPolishedShare * limits().max_configs; }
+
+// Waits for a part of the first generation, with which the model begins. Steps from the best points need its time, so
+// the last part of the search has few configs in flight.
+bool SurrogateSearch::NeedsOutcomes() const {
+  if (2 * outcomes().size() < static_cast<size_t>(limits().first_generation)) return true;
+  return IsLate() && Unfinished().size() > kMostLate;
+}
+
+void SurrogateSearch::Fill(size_t count) {
   if (!model_.Fit(space(), outcomes())) {
-    OfferRandomUpTo(batch_);
+    OfferRandomUpTo(count);
     return;
   }
-  const bool is_late = room() <= kPolishedShare * limits().max_configs;
-  const auto polished = static_cast<size_t>(kPolishedInEach * static_cast<double>(batch_));
-  Polish(is_late ? batch_ : polished);
-  Explore(batch_);
-  OfferRandomUpTo(batch_);
+  const auto polished = static_cast<size_t>(kPolishedInEach * static_cast<double>(count));
+  Polish(IsLate() ? count : polished);
+  Explore(count);
+  OfferRandomUpTo(count);
 }
 
 void SurrogateSearch::Polish(size_t count) {
@@ -50,6 +59,10 @@ void SurrogateSearch::Explore(size_t count) {
   Consider(points, &considered, &candidates);
   for (int round = 0; round < kClimbs; ++round) {
     Consider(AroundMostWorth(&candidates), &considered, &candidates);
+  }
+  for (const Point& unfinished : Unfinished()) {
+    const Features features = ComputeFeatures(space(), unfinished);
+    for (Candidate& candidate : candidates) candidate.worth *= 1 - model_.Likeness(features, candidate.features);
   }
   OfferApart(std::move(candidates), count);
 }

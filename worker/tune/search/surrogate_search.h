@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -14,7 +15,8 @@ namespace telemetry::worker::tune::search {
 // A search that uses a model of the results so far to rank many candidates: neighbours and mixtures of the best points,
 // and random points. Most of a generation explores: it proposes the candidates with the largest expected gain, chosen
 // so that they differ from each other. The rest, and the last generations completely, polish: they propose the
-// neighbours of the best points with the smallest expected time.
+// neighbours of the best points with the smallest expected time. It does not wait for outcomes: points like those that
+// have none yet are worth less, because their trials would give the same information.
 class SurrogateSearch : public GenerationalSearch {
  public:
   // `batch` is the number of configs of each generation after the first.
@@ -23,7 +25,9 @@ class SurrogateSearch : public GenerationalSearch {
   std::string name() const override { return "SurrogateSearch"; }
 
  protected:
-  void Fill() override;
+  std::optional<size_t> GenerationSize() const override { return batch_; }
+  void Fill(size_t count) override;
+  bool NeedsOutcomes() const override;
 
  private:
   struct Candidate {
@@ -32,6 +36,7 @@ class SurrogateSearch : public GenerationalSearch {
     double worth = 0;  // candidates with a larger value are proposed first
   };
 
+  bool IsLate() const;
   void Explore(size_t count);
   void Polish(size_t count);
   void OfferApart(std::vector<Candidate> candidates, size_t count);

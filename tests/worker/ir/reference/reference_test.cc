@@ -225,5 +225,49 @@ TEST(ReferenceTest, MultipliesMatricesOfTestSizeInSeconds) {
   EXPECT_NEAR(out.At({0, 511, 3}), expected, 0x1p-10 * std::abs(expected));
 }
 
+// Evaluates a kernel as a whole and at some points, and compares the elements of the points.
+void ExpectPartsAgree(const DeviceIr& ir, const reference::Tensors& arguments,
+                      const std::vector<reference::GridPoint>& points, size_t elements) {
+  reference::Tensors whole = arguments;
+  ASSERT_TRUE(reference::Evaluate(ir, {}, &whole).ok());
+  reference::Tensors layouts = arguments;
+  const auto stored = reference::EvaluateAt(ir, {}, points, {.threads = 2}, &layouts);
+  ASSERT_TRUE(stored.ok()) << stored.status();
+  EXPECT_EQ(stored->size(), elements);
+  for (const reference::StoredElement& element : *stored) {
+    const HostArray& array = whole[static_cast<size_t>(element.tensor)];
+    EXPECT_NEAR(element.value, array.data[static_cast<size_t>(element.offset)], 1e-6) << element.offset;
+  }
+}
+
+TEST(ReferenceTest, PartsHaveTheValuesOfTheWhole) {
+  ExpectPartsAgree(TraceKernel("softmax", {{"x", DType::kF32, {9, 37}}}, TraceSoftmax),
+                   {RandomArray(DType::kF32, {9, 37}, 1)}, {{0}, {8}, {3}}, 3 * 37);
+  ExpectPartsAgree(TraceKernel("bmm", {{"a", DType::kF32, {2, 5, 33}}, {"b", DType::kF32, {2, 33, 7}}}, TraceBmm),
+                   {RandomArray(DType::kF32, {2, 5, 33}, 1), RandomArray(DType::kF32, {2, 33, 7}, 2)},
+                   {{1, 4, 6}, {0, 0, 0}}, 2);
+}
+
+TEST(ReferenceTest, ElementsOfAPointAreLimited) {
+  const DeviceIr ir = TraceKernel("softmax", {{"x", DType::kF32, {2, 100}}}, TraceSoftmax);
+  reference::Tensors tensors = {RandomArray(DType::kF32, {2, 100}, 1)};
+  const auto stored = reference::EvaluateAt(ir, {}, {{{1}}}, {.most_elements = 4}, &tensors);
+  ASSERT_TRUE(stored.ok()) << stored.status();
+  std::vector<int64_t> offsets;
+  for (const reference::StoredElement& element : *stored) offsets.push_back(element.offset);
+  EXPECT_THAT(offsets, ElementsAre(100, 133, 166, 199));
+}
+
+TEST(ReferenceTest, WorkGrowsWithTheSummedAxis) {
+  const auto work = [](int64_t depth) {
+    const DeviceIr ir =
+        TraceKernel("bmm", {{"a", DType::kF32, {2, 5, depth}}, {"b", DType::kF32, {2, depth, 7}}}, TraceBmm);
+    reference::Tensors tensors = {RandomArray(DType::kF32, {2, 5, depth}, 1),
+                                  RandomArray(DType::kF32, {2, depth, 7}, 2)};
+    return reference::WorkOfPoint(ir, {}, &tensors).value();
+  };
+  EXPECT_NEAR(work(64 * 16) / work(16 * 16), 4, 0.2);
+}
+
 }  // namespace
 }  // namespace telemetry::worker::ir

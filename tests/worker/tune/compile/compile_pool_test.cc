@@ -91,6 +91,19 @@ TEST_F(CompilePoolTest, ASourceThatCrashesTheCompilerDoesSoOnce) {
   EXPECT_EQ(pool_->stats().crashes, 1);
 }
 
+// The fake compiler reports 0.5 s for each source.
+TEST_F(CompilePoolTest, ASourceThatNeedsMuchLongerThanTheOthersIsEnded) {
+  StartPool({.program = FakeCompiler(), .processes = 1, .ends_stragglers = true});
+  for (int i = 0; i < 8; ++i) Submit({.source = absl::StrCat("source ", i)});
+  EXPECT_EQ(Results().size(), 8u);
+  Submit({.source = "hang"});
+  Submit({.source = "another"});
+  const std::vector<CompileResult> results = Results();
+  EXPECT_EQ(results[8].code.status().code(), StatusCode::kDeadlineExceeded);
+  EXPECT_THAT(std::string(results[8].code.status().message()), HasSubstr("the time limit of 2s"));
+  EXPECT_TRUE(results[9].code.ok());
+}
+
 TEST_F(CompilePoolTest, ATimeLimitEndsACompilerAndTheQueueGoesOn) {
   StartFakes(1, absl::Milliseconds(300));
   for (const char* source : {"hang", "after"}) SubmitSource(source);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <deque>
 #include <string_view>
 
 #include "worker/tune/search/random.h"
@@ -110,17 +111,20 @@ std::vector<Trial> Landscape::Measure(const std::vector<Config>& configs, uint64
   return trials;
 }
 
-SearchResult RunSearch(SearchAlgorithm* search, const Landscape& landscape, uint64_t clock_seed) {
+SearchResult RunSearch(SearchAlgorithm* search, const Landscape& landscape, uint64_t clock_seed, size_t in_flight) {
   SearchResult result;
   std::optional<Trial> best;
-  for (auto generation = search->Propose(); !generation.empty(); generation = search->Propose()) {
-    const std::vector<Trial> trials = landscape.Measure(generation, clock_seed);
-    for (const Trial& trial : trials) {
-      result.failures += trial.perf_ms ? 0 : 1;
-      if (trial.perf_ms && (!best || *trial.perf_ms < *best->perf_ms)) best = trial;
-    }
-    result.configs += trials.size();
+  std::deque<Config> unfinished;
+  while (true) {
+    const std::vector<Config> more = unfinished.size() < in_flight ? search->Propose() : std::vector<Config>();
+    unfinished.insert(unfinished.end(), more.begin(), more.end());
+    if (unfinished.empty()) break;
+    const std::vector<Trial> trials = landscape.Measure({unfinished.front()}, clock_seed);
+    unfinished.pop_front();
     search->Learn(trials);
+    ++result.configs;
+    result.failures += trials[0].perf_ms ? 0 : 1;
+    if (trials[0].perf_ms && (!best || *trials[0].perf_ms < *best->perf_ms)) best = trials[0];
   }
   result.slowdown = best ? *landscape.Slowdown(best->config) : INFINITY;
   return result;

@@ -64,6 +64,8 @@ struct SearchResult {
   size_t configs = 0;
   size_t failures = 0;
 };
-SearchResult RunSearch(SearchAlgorithm* search, const Landscape& landscape, uint64_t clock_seed);
+// Asks for configs whenever fewer than `in_flight` have no result. 1: after each generation. More: as a tuner does that
+// keeps several compilers busy. Results come in the order of the proposals.
+SearchResult RunSearch(SearchAlgorithm* search, const Landscape& landscape, uint64_t clock_seed, size_t in_flight = 1);
 
 }  // namespace telemetry::worker::tune::search

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstddef>
+
+#include "absl/functional/function_ref.h"
+
+namespace telemetry {
+
+// Calls work(begin, end) for consecutive parts of [0, size) that begin at multiples of `part`, on up to one thread per
+// processor, and returns when all calls have returned. The caller's thread takes part. With at most one part no thread
+// is started.
+void ForEachPart(size_t size, size_t part, absl::FunctionRef<void(size_t begin, size_t end)> work);
+
+}  // namespace telemetry

@@ -1,0 +1,138 @@
+#include "worker/tune/baseline.h"
+
+#include <algorithm>
+#include <future>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "proto/base/status_macros.h"
+#include "proto/record/strings.h"
+#include "worker/ir/reference/reference.h"
+#include "worker/tune/grid_sample.h"
+
+namespace telemetry::worker::tune {
+namespace {
+
+using codegen::GeneratedKernel;
+using ir::reference::GridPoint;
+using measure::ExpectedCall;
+using measure::MeasureProblem;
+using measure::MeasureRequest;
+using measure::ReferenceCall;
+using record::Cat;
+using runtime::Arguments;
+using runtime::BoundKernel;
+
+// The block of loops in the reference: large, because the blocks of the grid are small.
+constexpr int64_t kLoopBlock = 256;
+// The work of the sample of one call, for each thread: about a second.
+constexpr double kSampleWorkPerThread = 2e8;
+constexpr size_t kLeastPoints = 32;
+constexpr size_t kMostElements = size_t{1} << 22;  // of the sample of one call
+constexpr absl::Duration kBaselineLimit = absl::Minutes(1);
+
+int ThreadCount() { return static_cast<int>(std::max(1U, std::thread::hardware_concurrency())); }
+
+// Code whose results may be the expected ones.
+struct Baseline {
+  std::string label;
+  GeneratedKernel generated;
+  std::future<compile::CompileResult> compiled;
+};
+
+std::vector<Baseline> CompileBaselines(const BoundKernel& kernel, compile::CompilePool* compilers) {
+  const codegen::Config config = kernel.config_space().Default();
+  std::vector<Baseline> baselines;
+  const auto add = [&](const char* label, absl::StatusOr<GeneratedKernel> generated) {
+    if (!generated.ok()) return;
+    std::future<compile::CompileResult> compiled =
+        compilers->Submit(compile::MakeJob(generated->source, *kernel.device()));
+    baselines.push_back({.label = label, .generated = *std::move(generated), .compiled = std::move(compiled)});
+  };
+  add("plain code of the default config", kernel.GeneratePlain(config));
+  add("the default config", kernel.Generate(config));
+  return baselines;
+}
+
+// Returns the requests of the baselines that compile. Returns the last error of the compiler if there are none.
+absl::StatusOr<std::vector<MeasureRequest>> MakeRequests(const BoundKernel& kernel, const Arguments& arguments,
+                                                         std::vector<Baseline> baselines) {
+  std::vector<MeasureRequest> requests;
+  absl::Status error = absl::InternalError(Cat("no code for a baseline of ", kernel.name()));
+  for (Baseline& baseline : baselines) {
+    absl::StatusOr<device::CompiledCode> code = baseline.compiled.get().code;
+    if (!code.ok()) {
+      error = code.status();
+      continue;
+    }
+    ASSIGN_OR_RETURN(MeasureRequest request,
+                     measure::MakeRequest(kernel, baseline.generated, arguments,
+                                          std::make_shared<const device::CompiledCode>(*std::move(code))));
+    request.label = baseline.label;
+    request.run_limit = kBaselineLimit;
+    requests.push_back(std::move(request));
+  }
+  if (requests.empty()) return error;
+  return requests;
+}
+
+// Returns the grid with the blocks of this code.
+SampledGrid GridOf(const GeneratedKernel& generated, std::vector<int64_t> extents) {
+  SampledGrid grid = {.extents = std::move(extents)};
+  for (const GeneratedKernel::GridAxis& axis : generated.grid) grid.blocks.push_back(axis.block);
+  grid.blocks.resize(grid.extents.size(), 1);
+  return grid;
+}
+
+bool IsEmpty(const std::vector<int64_t>& extents) {
+  return std::find(extents.begin(), extents.end(), 0) != extents.end();
+}
+
+}  // namespace
+
+absl::StatusOr<std::optional<MeasureProblem>> MakeBaselineProblem(const BoundKernel& kernel,
+                                                                  absl::Span<const Arguments> calls,
+                                                                  const measure::ToleranceFunction& tolerance,
+                                                                  const BaselineOptions& options,
+                                                                  compile::CompilePool* compilers) {
+  ASSIGN_OR_RETURN(ReferenceCall first, measure::MakeReferenceCall(kernel, calls[0]));
+  first.options.default_block = kLoopBlock;
+  const absl::StatusOr<double> work = ir::reference::WorkOfPoint(kernel.ir(), first.options, &first.tensors);
+  if (absl::IsFailedPrecondition(work.status())) return std::nullopt;
+  RETURN_IF_ERROR(work.status());
+  const std::vector<int64_t> extents = ir::reference::GridExtents(kernel.ir(), first.tensors);
+  double total = *work;
+  for (const int64_t extent : extents) total *= static_cast<double>(extent);
+  if (total <= options.most_host_work || IsEmpty(extents)) return std::nullopt;
+
+  std::vector<Baseline> baselines = CompileBaselines(kernel, compilers);
+  if (baselines.empty()) return std::nullopt;
+  const int threads = ThreadCount();
+  const auto affordable = static_cast<size_t>(kSampleWorkPerThread * threads / std::max(1.0, *work));
+  const std::vector<GridPoint> points =
+      ChoosePoints(GridOf(baselines[0].generated, extents), std::max(kLeastPoints, affordable), options.seed);
+  std::vector<ExpectedCall> expected;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    ReferenceCall call;
+    if (i == 0) {
+      call = std::move(first);
+    } else {
+      ASSIGN_OR_RETURN(call, measure::MakeReferenceCall(kernel, calls[i]));
+      call.options.default_block = kLoopBlock;
+    }
+    ASSIGN_OR_RETURN(
+        std::vector<ir::reference::StoredElement> sample,
+        ir::reference::EvaluateAt(
+            kernel.ir(), call.options, points,
+            {.threads = threads, .most_elements = std::max<size_t>(2, kMostElements / points.size())}, &call.tensors));
+    expected.push_back({.arguments = calls[i], .sample = std::move(sample)});
+  }
+  ASSIGN_OR_RETURN(MeasureProblem problem, measure::MakeProblem(kernel, expected, tolerance));
+  ASSIGN_OR_RETURN(problem.baselines, MakeRequests(kernel, calls[0], std::move(baselines)));
+  return problem;
+}
+
+}  // namespace telemetry::worker::tune

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "worker/runtime/bound_kernel.h"
+#include "worker/tune/compile/compile_pool.h"
+#include "worker/tune/measure/kernel_problem.h"
+#include "worker/tune/measure/measure_problem.h"
+
+namespace telemetry::worker::tune {
+
+// Calls with more work than this on the host (ir::reference::WorkOfPoint, for all points) get a baseline: evaluating
+// them takes about a second on one thread.
+inline constexpr double kMostHostWork = 2e8;
+
+// The options of MakeBaselineProblem.
+struct BaselineOptions {
+  double most_host_work = kMostHostWork;
+  // Selects the sample's points.
+  uint64_t seed = 0;
+};
+
+// Returns the problem of calls that are too large to be evaluated on the host; nullopt if they are small, or if the
+// kernel loads from a tensor that it stores to, so that no part of it can be evaluated alone. The expected results are
+// those of a baseline: the default config as plain code, without tensor cores and approximate functions, or, if that
+// fails, as normal code. A sample of its results is compared with the reference, for about a second on all cores: one
+// point in each tile of the baseline's if that is enough time, else in each row and each column of tiles.
+//
+// The calls are as in MakeProblem. Returns the errors of MakeProblem, of ir::reference::EvaluateAt, and of the compiler
+// if it compiles no baseline.
+absl::StatusOr<std::optional<measure::MeasureProblem>> MakeBaselineProblem(const runtime::BoundKernel& kernel,
+                                                                           absl::Span<const runtime::Arguments> calls,
+                                                                           const measure::ToleranceFunction& tolerance,
+                                                                           const BaselineOptions& options,
+                                                                           compile::CompilePool* compilers);
+
+}  // namespace telemetry::worker::tune
