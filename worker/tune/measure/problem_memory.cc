@@ -88,12 +88,27 @@ absl::Status ProblemMemory::Upload(Buffer* to, const wire::Range& from) {
 
 absl::Status ProblemMemory::Restore(int index) {
   Buffer* body = buffers_[static_cast<size_t>(index)].body();
+  const std::optional<std::byte> uniform = uniform_[static_cast<size_t>(index)];
+  if (uniform.has_value()) return device_->Fill(body, std::to_integer<uint8_t>(*uniform));
   if (HasContents(index)) return Upload(body, Contents(index).initial());
   return device_->Fill(body, PoisonByte(ToDType(setup_.buffers(index))));
 }
 
+void ProblemMemory::FindUniformBytes() {
+  uniform_.assign(buffers_.size(), std::nullopt);
+  for (int i = 0; i < buffer_count(); ++i) {
+    const absl::StatusOr<absl::Span<const std::byte>> bytes = FindBytes(Contents(i).initial(), data_.bytes());
+    if (!bytes.ok() || bytes->empty()) continue;
+    const std::byte first = bytes->front();
+    const bool is_uniform =
+        std::all_of(bytes->begin(), bytes->end(), [first](std::byte byte) { return byte == first; });
+    if (is_uniform) uniform_[static_cast<size_t>(i)] = first;
+  }
+}
+
 absl::Status ProblemMemory::RestoreAll(int data_set) {
   data_set_ = data_set;
+  FindUniformBytes();
   for (int i = 0; i < buffer_count(); ++i) {
     absl::Status status = buffers_[static_cast<size_t>(i)].Mend(device_.get());
     if (status.ok()) status = Restore(i);

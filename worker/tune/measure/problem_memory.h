@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -67,6 +68,8 @@ class ProblemMemory {
   const wire::Contents& Contents(int index) const { return setup_.data_sets(data_set_).buffers(index); }
   bool IsWritten(int index) const { return setup_.buffers(index).written(); }
   absl::Status Upload(device::Buffer* to, const wire::Range& from);
+  // Finds the buffers whose contents are the same byte everywhere, such as zeros: filling is faster than an upload.
+  void FindUniformBytes();
   absl::Status Restore(int index);
   absl::Status RestoreAll(int data_set);
   // Runs the baseline on the data set, whose inputs are restored, and keeps its results as the expected ones.
@@ -89,6 +92,7 @@ class ProblemMemory {
   const process::SharedBytes data_;
   std::unique_ptr<DeviceChecks> checks_;
   std::vector<GuardedBuffer> buffers_;
+  std::vector<std::optional<std::byte>> uniform_;          // of the current data set: the byte of uniform contents
   std::vector<std::unique_ptr<device::Buffer>> expected_;  // of the current data set; null: the buffer is read-only
   std::unique_ptr<device::Buffer> counts_;
   std::unique_ptr<LoadedConfig> baseline_;  // null: the expected results are in data_

@@ -171,6 +171,15 @@ TEST_F(MeasurerTest, MeasuresWhatChangesItsArguments) {
   EXPECT_FALSE(Measure("out[i] = 2.5f * out[i];").has_perf_ms());
 }
 
+TEST_F(MeasurerTest, RestoresAnArgumentOfZeros) {
+  MeasureProblem problem = DoublingProblem();
+  problem.data_sets[0].buffers[1].initial.resize(problem.data_sets[0].buffers[0].initial.size());
+  Start(problem);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_TRUE(Measure("out[i] = out[i] + 2.0f * x[i];").has_perf_ms()) << "the argument must be restored";
+  }
+}
+
 TEST_F(MeasurerTest, MeasuresWhatHasNothingToDo) {
   const ProblemBuffer x = {.name = "x", .sizes = {0}, .strides = {1}};
   ProblemBuffer out = x;
