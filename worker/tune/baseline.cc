@@ -91,6 +91,15 @@ bool IsEmpty(const std::vector<int64_t>& extents) {
   return std::find(extents.begin(), extents.end(), 0) != extents.end();
 }
 
+absl::StatusOr<std::vector<ir::reference::StoredElement>> EvaluateSample(const BoundKernel& kernel,
+                                                                         const std::vector<GridPoint>& points,
+                                                                         ReferenceCall* call) {
+  call->options.default_block = kLoopBlock;
+  const size_t most_elements = std::max<size_t>(2, kMostElements / points.size());
+  return ir::reference::EvaluateAt(kernel.ir(), call->options, points,
+                                   {.threads = ThreadCount(), .most_elements = most_elements}, &call->tensors);
+}
+
 }  // namespace
 
 absl::StatusOr<std::optional<MeasureProblem>> MakeBaselineProblem(const BoundKernel& kernel,
@@ -110,25 +119,16 @@ absl::StatusOr<std::optional<MeasureProblem>> MakeBaselineProblem(const BoundKer
 
   std::vector<Baseline> baselines = CompileBaselines(kernel, compilers);
   if (baselines.empty()) return std::nullopt;
-  const int threads = ThreadCount();
-  const auto affordable = static_cast<size_t>(kSampleWorkPerThread * threads / std::max(1.0, *work));
+  const auto affordable = static_cast<size_t>(kSampleWorkPerThread * ThreadCount() / std::max(1.0, *work));
   const std::vector<GridPoint> points =
       ChoosePoints(GridOf(baselines[0].generated, extents), std::max(kLeastPoints, affordable), options.seed);
-  std::vector<ExpectedCall> expected;
-  for (size_t i = 0; i < calls.size(); ++i) {
-    ReferenceCall call;
-    if (i == 0) {
-      call = std::move(first);
-    } else {
-      ASSIGN_OR_RETURN(call, measure::MakeReferenceCall(kernel, calls[i]));
-      call.options.default_block = kLoopBlock;
-    }
-    ASSIGN_OR_RETURN(
-        std::vector<ir::reference::StoredElement> sample,
-        ir::reference::EvaluateAt(
-            kernel.ir(), call.options, points,
-            {.threads = threads, .most_elements = std::max<size_t>(2, kMostElements / points.size())}, &call.tensors));
-    expected.push_back({.arguments = calls[i], .sample = std::move(sample)});
+  std::vector<ExpectedCall> expected = {{.arguments = calls[0]}};
+  ASSIGN_OR_RETURN(expected[0].sample, EvaluateSample(kernel, points, &first));
+  first = ReferenceCall();
+  for (const Arguments& arguments : calls.subspan(1)) {
+    ASSIGN_OR_RETURN(ReferenceCall call, measure::MakeReferenceCall(kernel, arguments));
+    expected.push_back({.arguments = arguments});
+    ASSIGN_OR_RETURN(expected.back().sample, EvaluateSample(kernel, points, &call));
   }
   ASSIGN_OR_RETURN(MeasureProblem problem, measure::MakeProblem(kernel, expected, tolerance));
   ASSIGN_OR_RETURN(problem.baselines, MakeRequests(kernel, calls[0], std::move(baselines)));

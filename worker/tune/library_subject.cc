@@ -23,7 +23,6 @@ namespace telemetry::worker::tune {
 namespace {
 
 using device::Device;
-using kernels::Case;
 using kernels::LibraryKernel;
 using kernels::Problem;
 using kernels::TensorSpec;

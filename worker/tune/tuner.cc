@@ -62,15 +62,17 @@ class Attempt {
   absl::Status ReplayProposals();
   bool WantsProposal() const;
   void Ask(size_t learnt);
-  absl::Status TakeProposal();
+  // Waits for the proposal and submits its configs. The log has those of earlier processes already.
+  absl::Status TakeProposal(bool is_repeated);
+  bool HasProposal() const { return proposer_->is_asked() && proposer_->Await(absl::ZeroDuration()); }
   absl::Status Submit(const std::vector<Config>& configs);
   // Records the configs that the search considered and that are not run: duplicates, and those without code. Configs
   // that are known to be slow have no row.
   absl::Status FinishPassedOver();
   absl::Status RunInterrupted();
-  // Runs the config and every other that is compiled by then.
+  // Runs the config, and then every other that is compiled by then, until something else has to be done.
   absl::Status RunCompiled(CompiledCandidate compiled);
-  absl::Status Begin(const CompiledCandidate& compiled);
+  absl::Status Start(const CompiledCandidate& compiled);
   absl::StatusOr<AttemptRow> RunOne(const CompiledCandidate& compiled);
   absl::Status Finish(AttemptRow row, const std::optional<CompiledCandidate>& next);
   absl::Status Measure(const CompiledCandidate& compiled, AttemptRow* row);
@@ -205,8 +207,9 @@ absl::Status Attempt::Search() {
     if (WantsProposal()) Ask(log_->results().size());
     const bool is_idle = queue.under_way() == 0;
     if (is_idle && !proposer_->is_asked()) break;  // the search is over
-    if (proposer_->is_asked() && proposer_->Await(is_idle ? kStopInterval : absl::ZeroDuration())) {
-      RETURN_IF_ERROR(TakeProposal());
+    if (is_idle) proposer_->Await(kStopInterval);
+    if (HasProposal()) {
+      RETURN_IF_ERROR(TakeProposal(/*is_repeated=*/false));
       continue;
     }
     if (is_idle) continue;
@@ -229,11 +232,11 @@ absl::Status Attempt::ReplayProposals() {
   const std::vector<int64_t> earlier = std::move(earlier_learnt_);
   for (const int64_t learnt : earlier) {
     Ask(std::min(static_cast<size_t>(learnt), log_->results().size()));
-    RETURN_IF_ERROR(TakeProposal());
+    RETURN_IF_ERROR(TakeProposal(/*is_repeated=*/true));
   }
   if (!earlier.empty()) return absl::OkStatus();
   Ask(0);
-  return TakeProposal();
+  return TakeProposal(/*is_repeated=*/false);
 }
 
 // Returns true if the search should propose more: the compilers would be idle soon, and the search can know more than
@@ -256,7 +259,7 @@ void Attempt::Ask(size_t learnt) {
   proposer_->Ask(std::move(trials));
 }
 
-absl::Status Attempt::TakeProposal() {
+absl::Status Attempt::TakeProposal(bool is_repeated) {
   const Proposer::Proposal proposal = proposer_->Take();
   if (proposal.configs.empty()) {
     learnt_in_vain_ = std::max<size_t>(learnt_, 1);
@@ -266,7 +269,7 @@ absl::Status Attempt::TakeProposal() {
   learnt_in_vain_ = 0;
   if (proposal.generation != generation_) proposed_ = 0;
   generation_ = proposal.generation;
-  log_->Propose(static_cast<int64_t>(learnt_));
+  if (!is_repeated) log_->Propose(static_cast<int64_t>(learnt_));
   RETURN_IF_ERROR(FinishPassedOver());
   RETURN_IF_ERROR(Submit(proposal.configs));
   ReportGenerations(generation_);
@@ -322,10 +325,11 @@ absl::Status Attempt::RunInterrupted() {
 
 absl::Status Attempt::RunCompiled(CompiledCandidate compiled) {
   std::optional<CompiledCandidate> current = std::move(compiled);
-  RETURN_IF_ERROR(Begin(*current));
+  RETURN_IF_ERROR(Start(*current));
   while (current) {
     ASSIGN_OR_RETURN(AttemptRow row, RunOne(*current));
-    const bool may_go_on = !IsStopped() && !IsOverBudget() && !WantsProposal() && processes_->queue().under_way() > 0;
+    const bool is_needed = IsStopped() || IsOverBudget() || WantsProposal() || HasProposal();
+    const bool may_go_on = !is_needed && processes_->queue().under_way() > 0;
     std::optional<CompiledCandidate> next = may_go_on ? processes_->queue().Poll() : std::nullopt;
     RETURN_IF_ERROR(Finish(std::move(row), next));
     ReportProgress();
@@ -338,7 +342,7 @@ absl::Status Attempt::RunCompiled(CompiledCandidate compiled) {
 // Returns true if the config will be measured, which its rows say before.
 bool IsMeasured(const CompiledCandidate& compiled) { return compiled.result.code.ok(); }
 
-absl::Status Attempt::Begin(const CompiledCandidate& compiled) {
+absl::Status Attempt::Start(const CompiledCandidate& compiled) {
   if (!IsMeasured(compiled)) return absl::OkStatus();
   const AttemptRow& row = submitted_[compiled.candidate->config.id()];
   return log_->Start(row.generation, row.config);

@@ -227,6 +227,38 @@ TEST(TunerTest, GoesOnWhereItWasStopped) {
   EXPECT_EQ(attempts.size(), 1u);
 }
 
+// Stops a search twice, after proposals that used results, and checks that the journal has each proposal once.
+TEST(TunerTest, AResumedSearchRepeatsItsProposals) {
+  TuneFixture fixture;
+  TunerOptions options = fixture.Options(36);
+  options.search.algorithm = "surrogate";
+  options.search.most_at_once = 2;
+  options.processes.effort = {.min_samples = 3, .max_samples = 3, .budget = absl::Milliseconds(1)};
+  std::atomic<bool> stop = false;
+  options.stop = &stop;
+  std::vector<int64_t> learnt;
+  for (const size_t stopped_after : {32, 34}) {
+    stop = false;
+    options.on_progress = [&](const TuneProgress&) { stop = fixture.Rows().size() >= 2 * stopped_after; };
+    const absl::StatusOr<TuneResult> result = fixture.Tune(fixture.Subject(), options, /*journaled=*/true);
+    ASSERT_TRUE(result.ok()) << result.status();
+    ASSERT_TRUE(result->stopped);
+    const std::vector<int64_t> before = std::move(learnt);
+    learnt = Journal::Open(fixture.journal_path()).value()->TakeContents().learnt;
+    EXPECT_EQ(std::count(learnt.begin(), learnt.end(), 0), 1);
+    EXPECT_TRUE(std::is_sorted(learnt.begin(), learnt.end()));
+    ASSERT_GE(learnt.size(), before.size());
+    EXPECT_TRUE(std::equal(before.begin(), before.end(), learnt.begin()));
+  }
+  EXPECT_GE(learnt.size(), 2u) << "the search proposed once only";
+  std::set<uint64_t> configs;
+  for (const v1::Measurement& row : fixture.Rows()) {
+    if (row.status() == status::kStarted) {
+      EXPECT_TRUE(configs.insert(row.config_id()).second) << "started twice";
+    }
+  }
+}
+
 TEST(TunerTest, AnAttemptThatIsEndedAgainIsEndedAlike) {
   TuneFixture fixture;
   for (int i = 0; i < 2; ++i) {

@@ -54,7 +54,7 @@ absl::Status Measurer::ChooseBaseline(const std::vector<MeasureRequest>& baselin
     RETURN_IF_ERROR(CheckRequest(baseline));
     *image_.setup.mutable_baseline() = ToWire(baseline);
     RETURN_IF_ERROR(StandBy());
-    const absl::Status status = Ready().status();
+    absl::Status status = Ready().status();
     if (status.ok()) return status;
     // A process that ends or hangs is UNAVAILABLE.
     if (!absl::IsFailedPrecondition(status) && !absl::IsUnavailable(status)) return status;
