@@ -119,8 +119,8 @@ absl::StatusOr<std::unique_ptr<CopyPlace>> OpenPostgresqlSource(const std::strin
   ASSIGN_OR_RETURN(std::unique_ptr<PgDatabase> database, PgDatabase::Open(url));
   // A newer schema may have columns that this program would not copy, also if it works with this program.
   ASSIGN_OR_RETURN(const int version, storage::postgresql::PgSchemaVersion(*database));
-  absl::Status status = storage::sql::RequireSchemaVersion(
-      version, storage::postgresql::EmbeddedPgMigrations().back().number);
+  absl::Status status =
+      storage::sql::RequireSchemaVersion(version, storage::postgresql::EmbeddedPgMigrations().back().number);
   // One transaction reads the whole source, and it is idle while the target writes.
   if (status.ok()) status = database->Execute("SET idle_in_transaction_session_timeout = 0");
   if (!status.ok()) return status;

@@ -50,7 +50,8 @@ absl::StatusOr<upkeep::DatasetState> Inspect(const std::string& db) {
   ASSIGN_OR_RETURN(const int version, postgresql::PgSchemaVersion(*database));
   const int newest = postgresql::EmbeddedPgMigrations().back().number;
   if (version > newest) RETURN_IF_ERROR(postgresql::CheckNewerPgSchema(*database, version, newest));
-  return upkeep::DatasetState{.exists = version > 0, .schema_version = version, .newest_version = std::max(version, newest)};
+  return upkeep::DatasetState{
+      .exists = version > 0, .schema_version = version, .newest_version = std::max(version, newest)};
 }
 
 absl::StatusOr<std::unique_ptr<StoreWriter>> OpenWriter(const std::string& db, const sqlite::WriterOptions& options) {

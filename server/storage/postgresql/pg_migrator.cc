@@ -17,7 +17,9 @@ namespace {
 // PostgreSQL's advisory locks share one number space per database. This number was chosen at random.
 constexpr char kLock[] = "SELECT pg_advisory_xact_lock(5503941702385144881)";
 
+// Without a notice for each of them that exists.
 constexpr char kMakeVersions[] =
+    "SET LOCAL client_min_messages = warning;\n"
     "CREATE TABLE IF NOT EXISTS schema_versions (version integer PRIMARY KEY, name text NOT NULL, "
     "applied_unix_us bigint NOT NULL);\n"
     "ALTER TABLE schema_versions ADD COLUMN IF NOT EXISTS works_with integer";
@@ -44,11 +46,14 @@ constexpr absl::Duration kMeanLockPause = absl::Milliseconds(200);
 absl::Status ApplyMissing(PgDatabase& database, int version, absl::Time now,
                           absl::Span<const sql::Migration> migrations) {
   RETURN_IF_ERROR(database.Execute(kMakeVersions));
-  sql::Statement note(database, "INSERT INTO schema_versions (version, name, applied_unix_us, works_with) VALUES (?1, ?2, ?3, nullif(?4, 0))");
+  sql::Statement note(
+      database,
+      "INSERT INTO schema_versions (version, name, applied_unix_us, works_with) VALUES (?1, ?2, ?3, nullif(?4, 0))");
   for (const sql::Migration& migration : migrations) {
     if (migration.number <= version) continue;
     absl::Status status = database.Execute(migration.sql);
-    if (status.ok()) status = note.Bind(migration.number, migration.name, absl::ToUnixMicros(now), migration.works_with).Run();
+    if (status.ok())
+      status = note.Bind(migration.number, migration.name, absl::ToUnixMicros(now), migration.works_with).Run();
     if (status.ok()) continue;
     return absl::Status(status.code(), absl::StrCat("migration ", migration.name, ": ", status.message()));
   }

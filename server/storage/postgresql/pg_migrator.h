@@ -32,8 +32,8 @@ absl::StatusOr<int> PgSchemaVersion(PgDatabase& database);
 // Returns whether `telemetry-collector copy` has begun but not finished to fill this database (schema_version.h).
 absl::StatusOr<bool> IsUnfinishedCopy(PgDatabase& database);
 
-// Returns FAILED_PRECONDITION unless all migrations after `newest`, the newest one that this program knows, work with it
-// (Migration::works_with). `version` is the schema's version.
+// Returns FAILED_PRECONDITION unless all migrations after `newest`, the newest one that this program knows, work with
+// it (Migration::works_with). `version` is the schema's version.
 absl::Status CheckNewerPgSchema(PgDatabase& database, int version, int newest);
 
 // Returns FAILED_PRECONDITION if the schema is older than the one that this program reads, or newer and does not work

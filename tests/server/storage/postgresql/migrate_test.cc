@@ -254,8 +254,8 @@ TEST_F(PgMigrateTest, AnOlderCollectorStartsOnANewerSchemaThatWorksWithIt) {
   // A later migration ends this.
   next.push_back({known + 2, "removals", "ALTER TABLE runs DROP COLUMN added", known + 1});
   ASSERT_TRUE(MigratePg(*Open(), absl::Now(), next).ok());
-  for (const absl::Status& status : {OpenPostgresqlWriter(dataset_->db()).status(),
-                                     OpenPostgresqlReader(dataset_->db()).status()}) {
+  for (const absl::Status& status :
+       {OpenPostgresqlWriter(dataset_->db()).status(), OpenPostgresqlReader(dataset_->db()).status()}) {
     EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
     EXPECT_THAT(std::string(status.message()),
                 HasSubstr(absl::StrCat("schema version ", known + 2, ", but this program (")));
