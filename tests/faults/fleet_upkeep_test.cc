@@ -138,12 +138,17 @@ class FleetUpkeepTest : public FleetFaultTest {
   void EndAConnection() {
     const std::unique_ptr<storage::sql::Database> dataset = OpenDataset();
     ASSERT_NE(dataset, nullptr);
-    const absl::StatusOr<int64_t> ended = dataset->QueryInt(
-        "SELECT count(pg_terminate_backend(pid)) FROM (SELECT s.pid FROM pg_stat_activity AS s LEFT JOIN pg_locks AS l "
-        "ON l.pid = s.pid AND l.locktype = 'advisory' AND (l.classid::bigint << 32 | l.objid::bigint) = "
-        "8115602334917743093 WHERE s.application_name = 'autotune-telemetry' AND s.pid <> pg_backend_pid() "
-        "ORDER BY l.pid IS NULL, random() LIMIT 1) AS chosen");
-    EXPECT_TRUE(ended.ok() && *ended == 1) << ended.status();
+    // The programs may not have connected yet to a server that has just started.
+    for (const absl::Time deadline = absl::Now() + kPatience; absl::Now() < deadline; absl::SleepFor(kLookInterval)) {
+      const absl::StatusOr<int64_t> ended = dataset->QueryInt(
+          "SELECT count(pg_terminate_backend(pid)) FROM (SELECT s.pid FROM pg_stat_activity AS s LEFT JOIN pg_locks AS "
+          "l ON l.pid = s.pid AND l.locktype = 'advisory' AND (l.classid::bigint << 32 | l.objid::bigint) = "
+          "8115602334917743093 WHERE s.application_name = 'autotune-telemetry' AND s.pid <> pg_backend_pid() "
+          "ORDER BY l.pid IS NULL, random() LIMIT 1) AS chosen");
+      ASSERT_TRUE(ended.ok()) << ended.status();
+      if (*ended == 1) return;
+    }
+    ADD_FAILURE() << "no program is connected";
   }
 
   void KillEachCollector() {
