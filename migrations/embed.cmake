@@ -9,7 +9,11 @@ foreach(file ${files})
   string(SUBSTRING ${name} 0 4 number)
   string(REGEX REPLACE "^0+" "" number ${number})
   file(READ ${file} sql)
-  string(APPEND entries "    {${number}, \"${name}\", R\"SQL(${sql})SQL\"},\n")
+  set(works_with 0)
+  if(sql MATCHES "^-- works with version ([0-9]+)\n")
+    set(works_with ${CMAKE_MATCH_1})
+  endif()
+  string(APPEND entries "    {${number}, \"${name}\", R\"SQL(${sql})SQL\", ${works_with}},\n")
 endforeach()
 file(WRITE ${OUTPUT}
   "#include \"${HEADER}\"\n\n"

@@ -11,6 +11,7 @@
 #include "server/storage/postgresql/pg_database.h"
 #include "server/storage/postgresql/pg_migrator.h"
 #include "server/storage/readers/sql_reader.h"
+#include "server/storage/sql/schema_version.h"
 #include "server/storage/sql/statement.h"
 #include "server/storage/sqlite/dataset_file.h"
 #include "server/storage/sqlite/lock_file.h"
@@ -116,7 +117,10 @@ absl::StatusOr<std::unique_ptr<CopyPlace>> OpenSqliteSource(const std::string& p
 
 absl::StatusOr<std::unique_ptr<CopyPlace>> OpenPostgresqlSource(const std::string& url) {
   ASSIGN_OR_RETURN(std::unique_ptr<PgDatabase> database, PgDatabase::Open(url));
-  absl::Status status = storage::postgresql::RequireCurrentPgSchema(*database);
+  // A newer schema may have columns that this program would not copy, also if it works with this program.
+  ASSIGN_OR_RETURN(const int version, storage::postgresql::PgSchemaVersion(*database));
+  absl::Status status =
+      storage::sql::RequireSchemaVersion(version, storage::postgresql::EmbeddedPgMigrations().back().number);
   // One transaction reads the whole source, and it is idle while the target writes.
   if (status.ok()) status = database->Execute("SET idle_in_transaction_session_timeout = 0");
   if (!status.ok()) return status;

@@ -28,9 +28,9 @@ Ledger::Ledger(const std::string& path) {
   file_ = *std::move(file);
 }
 
-void Ledger::Write(char kind, uint64_t seq) {
+void Ledger::Write(char kind, uint64_t value) {
   std::string entry(1, kind);
-  client::AppendLittleEndian<uint64_t>(seq, &entry);
+  client::AppendLittleEndian<uint64_t>(value, &entry);
   if (!file_.Write(entry).ok()) std::abort();
 }
 
@@ -38,10 +38,20 @@ Ledger::Promises Ledger::Read(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   Promises promises;
   for (char entry[kEntryBytes]; file.read(entry, kEntryBytes);) {
+    if (entry[0] == 'T') continue;
     uint64_t& last = entry[0] == 'A' ? promises.accepted : promises.acked;
     last = std::max(last, client::LoadLittleEndian<uint64_t>(entry + 1));
   }
   return promises;
+}
+
+std::vector<uint64_t> Ledger::ReadTimes(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::vector<uint64_t> times;
+  for (char entry[kEntryBytes]; file.read(entry, kEntryBytes);) {
+    if (entry[0] == 'T') times.push_back(client::LoadLittleEndian<uint64_t>(entry + 1));
+  }
+  return times;
 }
 
 v1::Record MakeRecord(int number, uint64_t seq) {

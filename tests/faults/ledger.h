@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "client/file.h"
 #include "telemetry/v1/records.pb.h"
@@ -22,10 +23,15 @@ class Ledger {
   void Accepted(uint64_t seq) { Write('A', seq); }
   void Acked(uint64_t seq) { Write('C', seq); }
 
+  // Notes the time from Append to the acknowledgement.
+  void Took(uint64_t microseconds) { Write('T', microseconds); }
+
   static Promises Read(const std::string& path);
+  // Returns the noted times in microseconds, oldest first.
+  static std::vector<uint64_t> ReadTimes(const std::string& path);
 
  private:
-  void Write(char kind, uint64_t seq);
+  void Write(char kind, uint64_t value);
 
   client::File file_;
 };

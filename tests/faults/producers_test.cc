@@ -48,7 +48,7 @@ void ProducersTest::StartProducer(int number) {
   if (pid == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     execl(program.c_str(), program.c_str(), address_.c_str(), spool.c_str(), ledger.c_str(), text.c_str(), stop.c_str(),
-          pause.c_str(), static_cast<char*>(nullptr));
+          pause.c_str(), many_attempts_ ? "attempts" : nullptr, static_cast<char*>(nullptr));
     _exit(127);
   }
   producers_[number] = pid;

@@ -7,7 +7,6 @@
 #include "server/storage/postgresql/pg_database.h"
 #include "server/storage/postgresql/pg_migrator.h"
 #include "server/storage/postgresql/postgresql_store.h"
-#include "server/storage/sql/schema_version.h"
 #include "server/storage/sqlite/dataset_file.h"
 
 namespace telemetry::storage::any {
@@ -50,8 +49,9 @@ absl::StatusOr<upkeep::DatasetState> Inspect(const std::string& db) {
   ASSIGN_OR_RETURN(const std::unique_ptr<postgresql::PgDatabase> database, postgresql::PgDatabase::Open(db));
   ASSIGN_OR_RETURN(const int version, postgresql::PgSchemaVersion(*database));
   const int newest = postgresql::EmbeddedPgMigrations().back().number;
-  if (version > newest) return sql::NewerSchema(version, newest);
-  return upkeep::DatasetState{.exists = version > 0, .schema_version = version, .newest_version = newest};
+  if (version > newest) RETURN_IF_ERROR(postgresql::CheckNewerPgSchema(*database, version, newest));
+  return upkeep::DatasetState{
+      .exists = version > 0, .schema_version = version, .newest_version = std::max(version, newest)};
 }
 
 absl::StatusOr<std::unique_ptr<StoreWriter>> OpenWriter(const std::string& db, const sqlite::WriterOptions& options) {

@@ -17,9 +17,12 @@ namespace {
 // PostgreSQL's advisory locks share one number space per database. This number was chosen at random.
 constexpr char kLock[] = "SELECT pg_advisory_xact_lock(5503941702385144881)";
 
+// Without a notice for each of them that exists.
 constexpr char kMakeVersions[] =
+    "SET LOCAL client_min_messages = warning;\n"
     "CREATE TABLE IF NOT EXISTS schema_versions (version integer PRIMARY KEY, name text NOT NULL, "
-    "applied_unix_us bigint NOT NULL)";
+    "applied_unix_us bigint NOT NULL);\n"
+    "ALTER TABLE schema_versions ADD COLUMN IF NOT EXISTS works_with integer";
 
 // Locks all tables at once, before the migrations lock some of them in another order than the collectors that write. A
 // transaction that waits for such a lock delays the transactions that arrive after it, so that it gives up soon.
@@ -43,11 +46,14 @@ constexpr absl::Duration kMeanLockPause = absl::Milliseconds(200);
 absl::Status ApplyMissing(PgDatabase& database, int version, absl::Time now,
                           absl::Span<const sql::Migration> migrations) {
   RETURN_IF_ERROR(database.Execute(kMakeVersions));
-  sql::Statement note(database, "INSERT INTO schema_versions (version, name, applied_unix_us) VALUES (?1, ?2, ?3)");
+  sql::Statement note(
+      database,
+      "INSERT INTO schema_versions (version, name, applied_unix_us, works_with) VALUES (?1, ?2, ?3, nullif(?4, 0))");
   for (const sql::Migration& migration : migrations) {
     if (migration.number <= version) continue;
     absl::Status status = database.Execute(migration.sql);
-    if (status.ok()) status = note.Bind(migration.number, migration.name, absl::ToUnixMicros(now)).Run();
+    if (status.ok())
+      status = note.Bind(migration.number, migration.name, absl::ToUnixMicros(now), migration.works_with).Run();
     if (status.ok()) continue;
     return absl::Status(status.code(), absl::StrCat("migration ", migration.name, ": ", status.message()));
   }
@@ -66,7 +72,7 @@ absl::Status TryToMigrate(PgDatabase& database, absl::Time now, absl::Span<const
   RETURN_IF_ERROR(database.Execute(kLock));
   // Another collector may have migrated the schema while this one waited.
   ASSIGN_OR_RETURN(const int version, PgSchemaVersion(database));
-  if (version > newest) return sql::NewerSchema(version, newest);
+  if (version > newest) return CheckNewerPgSchema(database, version, newest);
   if (version == newest) return absl::OkStatus();
   RETURN_IF_ERROR(database.Execute(kLockTables));
   *is_locked = true;
@@ -109,7 +115,7 @@ absl::Status MigratePg(PgDatabase& database, absl::Time now, absl::Span<const sq
   const int newest = migrations.back().number;
   ASSIGN_OR_RETURN(const int before, PgSchemaVersion(database));
   if (before == newest) return absl::OkStatus();
-  if (before > newest) return sql::NewerSchema(before, newest);
+  if (before > newest) return CheckNewerPgSchema(database, before, newest);
   absl::BitGen random;
   for (const absl::Time deadline = absl::Now() + kLockPatience;;) {
     bool is_locked = false;
@@ -120,14 +126,26 @@ absl::Status MigratePg(PgDatabase& database, absl::Time now, absl::Span<const sq
   }
 }
 
-absl::Status RequireCurrentPgSchema(PgDatabase& database) {
+absl::Status CheckNewerPgSchema(PgDatabase& database, int version, int newest) {
+  ASSIGN_OR_RETURN(
+      const std::optional<int64_t> other,
+      sql::Statement(database,
+                     "SELECT v.version::bigint FROM schema_versions AS v "
+                     "WHERE v.version > ?1 AND coalesce(v.works_with, v.version) > ?1 ORDER BY v.version LIMIT 1")
+          .Bind(newest)
+          .QueryInt());
+  return other ? sql::NewerSchema(version, newest) : absl::OkStatus();
+}
+
+absl::Status RequireUsablePgSchema(PgDatabase& database) {
+  const int newest = EmbeddedPgMigrations().back().number;
   ASSIGN_OR_RETURN(const int version, PgSchemaVersion(database));
-  return sql::RequireSchemaVersion(version, EmbeddedPgMigrations().back().number);
+  return version > newest ? CheckNewerPgSchema(database, version, newest) : sql::RequireSchemaVersion(version, newest);
 }
 
 absl::StatusOr<std::unique_ptr<PgDatabase>> OpenDatasetForReading(const std::string& url) {
   ASSIGN_OR_RETURN(std::unique_ptr<PgDatabase> database, PgDatabase::Open(url));
-  RETURN_IF_ERROR(RequireCurrentPgSchema(*database));
+  RETURN_IF_ERROR(RequireUsablePgSchema(*database));
   return database;
 }
 

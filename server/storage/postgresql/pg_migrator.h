@@ -19,8 +19,9 @@ absl::Span<const sql::Migration> EmbeddedPgMigrations();
 // becomes a dataset; a dataset that is up to date is not written to. Any number of collectors may call this at the same
 // time: one migrates, the others wait. Older collectors may write meanwhile: their transactions wait for about 20 ms
 // for each table that the migration waits for, and then until it ends. One of them may end with ABORTED by a deadlock.
-// Blocks for up to ten minutes while other transactions hold a table. Returns FAILED_PRECONDITION if the database is
-// newer than this program or contains other tables; the message names the remedy.
+// Blocks for up to ten minutes while other transactions hold a table. A newer schema that works with this
+// program is left unchanged. Returns FAILED_PRECONDITION if the schema is newer and does not work with this program, or
+// if the database contains other tables; the message names the remedy.
 absl::Status MigratePg(PgDatabase& database, absl::Time now,
                        absl::Span<const sql::Migration> migrations = EmbeddedPgMigrations());
 
@@ -31,11 +32,15 @@ absl::StatusOr<int> PgSchemaVersion(PgDatabase& database);
 // Returns whether `telemetry-collector copy` has begun but not finished to fill this database (schema_version.h).
 absl::StatusOr<bool> IsUnfinishedCopy(PgDatabase& database);
 
-// Returns FAILED_PRECONDITION if the schema is older or newer than the one that this program reads; the message names
-// the remedy.
-absl::Status RequireCurrentPgSchema(PgDatabase& database);
+// Returns FAILED_PRECONDITION unless all migrations after `newest`, the newest one that this program knows, work with
+// it (Migration::works_with). `version` is the schema's version.
+absl::Status CheckNewerPgSchema(PgDatabase& database, int version, int newest);
 
-// Opens a database whose schema is the one that this program reads. Returns errors of OpenPostgresqlReader.
+// Returns FAILED_PRECONDITION if the schema is older than the one that this program reads, or newer and does not work
+// with it; the message names the remedy.
+absl::Status RequireUsablePgSchema(PgDatabase& database);
+
+// Opens a database whose schema this program reads. Returns errors of OpenPostgresqlReader.
 absl::StatusOr<std::unique_ptr<PgDatabase>> OpenDatasetForReading(const std::string& url);
 
 }  // namespace telemetry::storage::postgresql

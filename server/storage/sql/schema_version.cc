@@ -6,7 +6,7 @@ namespace telemetry::storage::sql {
 
 absl::Status NewerSchema(int version, int newest) {
   return absl::FailedPreconditionError(absl::StrCat("the database has schema version ", version, ", but this program (",
-                                                    TELEMETRY_VERSION, ") knows versions up to ", newest,
+                                                    TELEMETRY_VERSION, ") works only with versions up to ", newest,
                                                     ": use a newer telemetry-collector and telemetry-export"));
 }
 

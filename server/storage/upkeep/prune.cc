@@ -107,7 +107,7 @@ absl::StatusOr<PruneReport> PrunePgDataset(const std::string& url, const PruneOp
     return Plan(*database, space, options);
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<PgDatabase> database, PgDatabase::Open(url, PgDatabase::Access::kWrite));
-  RETURN_IF_ERROR(postgresql::RequireCurrentPgSchema(*database));
+  RETURN_IF_ERROR(postgresql::RequireUsablePgSchema(*database));
   // The server may have lost its statistics in a crash.
   RETURN_IF_ERROR(database->Execute(absl::StrCat("ANALYZE ", kPrunedTables).c_str()));
   postgresql::PgDatasetSpace before(*database);

@@ -239,6 +239,30 @@ TEST_F(PgMigrateTest, ARunningCollectorGoesOnAfterANewerOneAddedToTheSchema) {
   EXPECT_TRUE(absl::IsFailedPrecondition(OpenPostgresqlWriter(dataset_->db()).status()));
 }
 
+// During a rolling upgrade a collector of the older version may crash, and its supervisor starts it again.
+TEST_F(PgMigrateTest, AnOlderCollectorStartsOnANewerSchemaThatWorksWithIt) {
+  const int known = EmbeddedPgMigrations().back().number;
+  std::vector<sql::Migration> next(EmbeddedPgMigrations().begin(), EmbeddedPgMigrations().end());
+  next.push_back({known + 1, "additions", "ALTER TABLE runs ADD COLUMN added text", known});
+  ASSERT_TRUE(MigratePg(*Open(), absl::Now(), next).ok());
+  const absl::StatusOr<std::unique_ptr<StoreWriter>> writer = OpenPostgresqlWriter(dataset_->db());
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  EXPECT_TRUE((*writer)->OpenProducer(std::string(16, 'p'), 1, "test").ok());
+  const absl::StatusOr<std::unique_ptr<StoreReader>> reader = OpenPostgresqlReader(dataset_->db());
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  EXPECT_EQ(*PgSchemaVersion(*Open()), known + 1);
+  // A later migration ends this.
+  next.push_back({known + 2, "removals", "ALTER TABLE runs DROP COLUMN added", known + 1});
+  ASSERT_TRUE(MigratePg(*Open(), absl::Now(), next).ok());
+  for (const absl::Status& status :
+       {OpenPostgresqlWriter(dataset_->db()).status(), OpenPostgresqlReader(dataset_->db()).status()}) {
+    EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr(absl::StrCat("schema version ", known + 2, ", but this program (")));
+    EXPECT_THAT(std::string(status.message()), HasSubstr("use a newer telemetry-collector and telemetry-export"));
+  }
+}
+
 TEST_F(PgMigrateTest, AnEmptyDatabaseIsNoDatasetToRead) {
   EXPECT_TRUE(absl::IsFailedPrecondition(OpenPostgresqlReader(dataset_->db()).status()));
 }
