@@ -8,6 +8,7 @@ import io
 import json
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -259,6 +260,27 @@ class Specification(KernelTunerTest):
                 f"--state-dir={self.folder / 'state'}",
                 f"--log={self.folder / 'log'}",
             )
+
+    def test_its_measurements_are_programs_that_check_themselves(self):
+        runs = json_lines(self.pipeline.export("keyed")[".runs.jsonl"])
+        arguments = (runs[0]["run_id"], f"--spec={self.specification}")
+        with self.pipeline.serving():
+            flags = (f"--collector={self.pipeline.address}",)
+            command = run("telemetry-worker", "repro", *arguments, *flags, folder=self.folder)
+            other = self.file("other.json", json.dumps(SPECIFICATION).replace("1024", "2048").encode())
+            with self.assertRaisesRegex(AssertionError, "was not measured with"):
+                run("telemetry-worker", "repro", arguments[0], f"--spec={other}", *flags, folder=self.folder)
+        done = subprocess.run(command, shell=True, cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, f"{command}{done.stdout}{done.stderr}")
+        self.assertRegex(done.stdout, r"out: right\nmedian [0-9.]+ ms, fastest [0-9.]+ ms; measured [0-9.]+ ms")
+        # The program compares: with another kernel, it fails.
+        (source,) = self.folder.glob("scaled_*.cpp")
+        text = source.read_text()
+        before, found, after = text.partition("* (float)scale")  # the kernel precedes its reference
+        source.write_text(before + "+ 1 " + found + after)
+        done = subprocess.run(command, shell=True, cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("out: 1024 of 1024 elements are wrong", done.stdout)
 
     def test_its_results_are_valid_t4(self):
         files = self.pipeline.export("t4")
