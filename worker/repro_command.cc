@@ -17,12 +17,14 @@
 #include "worker/commands.h"
 #include "worker/repro/recorded_measurement.h"
 #include "worker/repro/repro_program.h"
+#include "worker/repro/spec_program.h"
 
 namespace telemetry::worker {
 namespace {
 
 struct ReproFlags {
   std::string run;
+  std::string spec;
   std::string config_id;
   std::string language = "cpp";
   std::string collector;
@@ -43,9 +45,10 @@ absl::StatusOr<repro::ReproProgram> MakeProgram(const ReproFlags& flags) {
   client::DatasetClient collector(
       {.collector = flags.collector, .credentials = flags.credentials, .deadline = deadline});
   ASSIGN_OR_RETURN(repro::RecordedMeasurement measured, repro::FindMeasurement(collector, flags.run, config_id));
-  return repro::MakeReproProgram(
-      measured, flags.language == "python" ? repro::ProgramLanguage::kPython : repro::ProgramLanguage::kCpp,
-      flags.out == "-" ? "" : flags.out);
+  const auto language = flags.language == "python" ? repro::ProgramLanguage::kPython : repro::ProgramLanguage::kCpp;
+  const std::string path = flags.out == "-" ? "" : flags.out;
+  if (flags.spec.empty()) return repro::MakeReproProgram(measured, language, path);
+  return repro::MakeSpecProgram(measured, flags.spec, language, path);
 }
 
 // Writes a new file. Never overwrites a file with different content, because the user may have edited the program.
@@ -70,6 +73,7 @@ class ReproCommand final : public cli::Command {
                  R"help(  telemetry-worker repro 3f09c1 --collector collector:4747                             the run's best config
   telemetry-worker repro 3f09c1 --config-id 0123456789abcdef --collector collector:4747
   telemetry-worker repro 3f09c1 --collector collector:4747 --as python --out -         to standard output
+  telemetry-worker repro 3f09c1 --spec conv.json --collector collector:4747            your own kernel
   eval "$(telemetry-worker repro 3f09c1 --collector collector:4747)"                   writes, compiles and runs it
 )help",
              .notes =
@@ -77,6 +81,8 @@ class ReproCommand final : public cli::Command {
 and prints its time beside the measured one. C++ programs need the CUDA toolkit (or OpenCL, if the run was measured with
 it), Python programs need CuPy. The command that compiles and runs the program is printed on standard output, unless
 --out - prints the program there; the program contains the command, too.
+With --spec, the program also runs the reference of the specification. Its inputs are files next to it. Only C++ programs
+of OpenCL kernels exist yet.
 The columns run_id and config_id of an export list the ids. The first digits of a run_id are enough.
 Exit status: 0 written; 1 not written; 2 wrong usage.)help"}) {}
 
@@ -84,6 +90,8 @@ Exit status: 0 written; 1 not written; 2 wrong usage.)help"}) {}
     flags.command().add_option("run", flags_.run, "The run's id, or its first digits")->required()->type_name("RUN_ID");
     flags.Add("config-id", flags_.config_id, "The config's id: 16 digits (default: the run's best)")
         ->type_name("CONFIG_ID");
+    flags.Add("spec", flags_.spec, "The T1 specification that was tuned, if the run is not of a kernel of the library")
+        ->type_name("FILE");
     flags.Add("as", flags_.language, "Language of the program")->check(CLI::IsMember({"cpp", "python"}));
     flags.Add("collector", flags_.collector, "Collector that has the measurement")->required()->type_name("HOST:PORT");
     access::AddCredentialFlags(flags, flags_.credentials);
@@ -97,11 +105,15 @@ Exit status: 0 written; 1 not written; 2 wrong usage.)help"}) {}
   absl::StatusOr<int> Run() override {
     ASSIGN_OR_RETURN(repro::ReproProgram program, MakeProgram(flags_));
     for (const std::string& notice : program.notices) spdlog::warn("{}", notice);
+    if (flags_.out == "-" && !program.files.empty()) {
+      return absl::InvalidArgumentError("--out -: the program reads files with its inputs; pass a path");
+    }
     if (flags_.out == "-") {
       std::cout << program.text;
       return cli::kExitDone;
     }
     RETURN_IF_ERROR(WriteProgram(program.path, program.text));
+    for (const repro::DataFile& file : program.files) RETURN_IF_ERROR(WriteProgram(file.path, file.bytes));
     spdlog::info("wrote {}", program.path);
     std::cout << program.command << "\n";
     return cli::kExitDone;

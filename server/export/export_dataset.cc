@@ -47,7 +47,7 @@ absl::StatusOr<render::DatasetCounts> Render(const DatasetSource& source, const 
       options.details);
   v1::ExportRequest request;
   *request.mutable_filter() = options.filter;
-  request.set_details(options.details);
+  request.set_details(options.details || render::NeedsDetails(options.layout));
   // Events have no status.
   request.set_events(options.layout == render::Layout::kHelion && options.filter.status().empty());
   Progress progress(options);

@@ -40,6 +40,7 @@ constexpr char kExamples[] =
     "  telemetry-export --collector collector:4747 --tls-ca ca.pem --token-file token --out out/shared\n"
     "  telemetry-export --db telemetry.db --out frames --layout keyed --details      # for pandas\n"
     "  telemetry-export --db telemetry.db --out softmax --run e0486903 --details\n"
+    "  telemetry-export --db telemetry.db --out conv --run e0486903 --layout t4                  # for Kernel Tuner\n"
     "  telemetry-export --db telemetry.db --out h200 --hardware 'NVIDIA H200' --status ok --since 7d --compress zstd\n";
 
 constexpr char kNotes[] =
@@ -154,8 +155,8 @@ class ExportCommand final : public cli::Command {
         ->type_name("BASE")
         ->required();
     option("layout", arguments_.layout,
-           "Format of the files: helion, pr2750, pr2699 (one run) or v1.1 (rows only), or keyed (rows, runs, attempts "
-           "and details that join by key, configs as JSON)");
+           "Format of the files: helion, pr2750, pr2699 (one run) or v1.1 (rows only), keyed (rows, runs, attempts "
+           "and details that join by key, configs as JSON), t4 or kernel-tuner-cache (one run; for Kernel Tuner)");
     option("kernel", arguments_.kernel, "Only runs of this kernel")->type_name("NAME");
     option("hardware", arguments_.hardware, "Only runs on this device, such as \"NVIDIA H200\"")->type_name("NAME");
     option("run", arguments_.run, "Only the run with this run_id, or a prefix of at least 4 digits")->type_name("ID");

@@ -47,6 +47,8 @@ std::string AttemptId(const KernelTunerFile& file, const std::string& origin, co
     text += part;
   }
   if (file.started_unix_us.has_value()) text += std::to_string(*file.started_unix_us);
+  // A T4 file and a cache file of one search state failures in different words, so they are two attempts of one run.
+  if (file.kind == KernelTunerFile::Kind::kT4 && !file.kernel_name.empty()) text += "t4";
   return record::Sha256(text).substr(0, record::kAttemptIdBytes);
 }
 

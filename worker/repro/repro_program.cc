@@ -1,18 +1,16 @@
 #include "worker/repro/repro_program.h"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <utility>
 
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_format.h"
-#include "absl/strings/str_replace.h"
 #include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 #include "proto/record/json.h"
 #include "proto/record/strings.h"
 #include "worker/codegen/target.h"
+#include "worker/repro/program_files.h"
 #include "worker/repro/recorded_run.h"
 #include "worker/wrapper/launch_plan.h"
 #include "worker/wrapper/program/program.h"
@@ -51,29 +49,6 @@ absl::StatusOr<codegen::Target> MakeTarget(const RecordedMeasurement& measured, 
   if (!absl::SimpleAtoi(DeviceText(measured.attempt, "compute_units"), &target.compute_units)) return target;
   target.compute_units = std::max(target.compute_units - run.settings.persistent_reserved_sms, 1);
   return target;
-}
-
-// Returns the comments at the top of the program, which identify the measurement.
-std::vector<std::string> Provenance(const RecordedMeasurement& measured) {
-  const v1::Measurement& row = measured.row;
-  std::string result = Cat("status ", row.status());
-  if (row.has_perf_ms()) result += absl::StrFormat(", %.6f ms", row.perf_ms());
-  return {Cat("run_id ", measured.run.run_id()),
-          Cat("config_id ", record::FormatConfigId(measured.config_id)),
-          Cat("attempt_id ", record::HexEncode(measured.attempt.attempt_id()), ", row ", row.seq()),
-          Cat("kernel ", measured.run.kernel_name(), " ", measured.run.input_shapes(), " ", measured.run.dtypes()),
-          Cat("hardware ", measured.run.hardware()),
-          Cat(measured.config.ToString()),
-          Cat("measured: ", result)};
-}
-
-// Quotes a path for a shell. A path that begins with '-' gets the prefix "./", so that no program parses it as a flag.
-std::string ForShell(const std::string& path) {
-  const std::string safe = path.starts_with('-') ? "./" + path : path;
-  const bool is_plain = std::all_of(safe.begin(), safe.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '/' || c == '.' || c == '_' || c == '-';
-  });
-  return is_plain ? safe : Cat("'", absl::StrReplaceAll(safe, {{"'", R"('\'')"}}), "'");
 }
 
 std::string CppCommand(const wrapper::Plan& plan, const wrapper::program::ProgramOptions& options,

@@ -11,11 +11,18 @@ namespace telemetry::worker::repro {
 // The language of a generated program.
 enum class ProgramLanguage { kCpp, kPython };
 
+// A file that a program reads.
+struct DataFile {
+  std::string path;
+  std::string bytes;
+};
+
 // A standalone program that repeats a measurement.
 struct ReproProgram {
   std::string path;  // the file to write `text` to
   std::string text;
   std::string command;               // a shell command that compiles (C++) and runs the file at `path`
+  std::vector<DataFile> files = {};  // next to the program; empty: it needs none
   std::vector<std::string> notices;  // differences from the measured run
 };
 

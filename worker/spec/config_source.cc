@@ -22,6 +22,15 @@ absl::StatusOr<std::string> MacroValue(const Value& value) {
 
 }  // namespace
 
+absl::StatusOr<std::vector<Macro>> MacrosOfConfig(const Specification& spec, const std::vector<size_t>& config) {
+  std::vector<Macro> macros;
+  for (size_t i = 0; i < spec.parameters.size(); ++i) {
+    ASSIGN_OR_RETURN(std::string value, MacroValue(spec.parameters[i].values[config[i]]));
+    macros.push_back({.name = spec.parameters[i].name, .value = std::move(value)});
+  }
+  return macros;
+}
+
 absl::StatusOr<ConfigSource> ConfigSource::Create(const Specification& spec, const std::string& kernel_file,
                                                   const std::string& kernel_name) {
   ConfigSource source;
@@ -41,10 +50,8 @@ absl::StatusOr<ConfigSource> ConfigSource::Create(const Specification& spec, con
 
 absl::StatusOr<std::string> ConfigSource::For(const Specification& spec, const std::vector<size_t>& config) const {
   std::string text = head_;
-  for (size_t i = 0; i < spec.parameters.size(); ++i) {
-    ASSIGN_OR_RETURN(const std::string value, MacroValue(spec.parameters[i].values[config[i]]));
-    text += Cat("#define ", spec.parameters[i].name, " ", value, "\n");
-  }
+  ASSIGN_OR_RETURN(const std::vector<Macro> macros, MacrosOfConfig(spec, config));
+  for (const Macro& macro : macros) text += Cat("#define ", macro.name, " ", macro.value, "\n");
   return text + body_;
 }
 

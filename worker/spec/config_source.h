@@ -8,8 +8,18 @@
 
 namespace telemetry::worker::spec {
 
+// A macro: `#define name value`.
+struct Macro {
+  std::string name;
+  std::string value;
+};
+
+// Returns the macros of an index of values for each parameter, in the order of the parameters. Booleans become 0 and 1;
+// strings become their characters, without quotes. INVALID_ARGUMENT: a string has a line break.
+absl::StatusOr<std::vector<Macro>> MacrosOfConfig(const Specification& spec, const std::vector<size_t>& config);
+
 // The source of one config: the compiler options in the form of device::SourceOptions, a `#define` for each -D and for
-// each parameter, and the kernel's text. Booleans become 0 and 1; strings become their characters, without quotes.
+// each parameter, and the kernel's text.
 class ConfigSource {
  public:
   // Reads the kernel's files. `kernel_file` and `kernel_name` are those of the kernel or of its reference. Returns the
@@ -17,7 +27,7 @@ class ConfigSource {
   static absl::StatusOr<ConfigSource> Create(const Specification& spec, const std::string& kernel_file,
                                              const std::string& kernel_name);
 
-  // Returns the source for an index of values for each parameter. INVALID_ARGUMENT: a string has a line break.
+  // Returns the source for an index of values for each parameter. Returns the errors of MacrosOfConfig.
   absl::StatusOr<std::string> For(const Specification& spec, const std::vector<size_t>& config) const;
 
   // The text without the parameters: options, -D and the files.

@@ -90,6 +90,18 @@ absl::StatusOr<LaunchSize> SpecKernel::SizeOf(const std::vector<size_t>& config)
   return size;
 }
 
+absl::StatusOr<LaunchSize> SpecKernel::LaunchOf(const Config& config) const {
+  ASSIGN_OR_RETURN(const Config normal, space_.Normalize(config));
+  ASSIGN_OR_RETURN(const std::vector<size_t> indexes, spec::ToIndexes(*spec_, normal));
+  return SizeOf(indexes);
+}
+
+absl::StatusOr<std::vector<spec::Macro>> SpecKernel::MacrosOf(const Config& config) const {
+  ASSIGN_OR_RETURN(const Config normal, space_.Normalize(config));
+  ASSIGN_OR_RETURN(const std::vector<size_t> indexes, spec::ToIndexes(*spec_, normal));
+  return spec::MacrosOfConfig(*spec_, indexes);
+}
+
 absl::StatusOr<codegen::GeneratedKernel> SpecKernel::Generate(const Config& config) const {
   ASSIGN_OR_RETURN(const Config normal, space_.Normalize(config));
   ASSIGN_OR_RETURN(const std::vector<size_t> indexes, spec::ToIndexes(*spec_, normal));
@@ -104,9 +116,7 @@ absl::StatusOr<codegen::GeneratedKernel> SpecKernel::Generate(const Config& conf
 absl::StatusOr<measure::MeasureRequest> SpecKernel::MakeRequest(
     const Config& config, const codegen::GeneratedKernel& generated,
     std::shared_ptr<const device::CompiledCode> code) const {
-  ASSIGN_OR_RETURN(const Config normal, space_.Normalize(config));
-  ASSIGN_OR_RETURN(const std::vector<size_t> indexes, spec::ToIndexes(*spec_, normal));
-  ASSIGN_OR_RETURN(const LaunchSize size, SizeOf(indexes));
+  ASSIGN_OR_RETURN(const LaunchSize size, LaunchOf(config));
   return MakeRequest(generated.function, size, std::move(code));
 }
 

@@ -32,6 +32,11 @@ class SpecKernel final : public TunableKernel {
                                                       const codegen::GeneratedKernel& generated,
                                                       std::shared_ptr<const device::CompiledCode> code) const override;
 
+  // Return the shape of the launch, and the macros of the parameters. Missing keys of the config have their defaults.
+  // INVALID_ARGUMENT, RESOURCE_EXHAUSTED: as Generate().
+  absl::StatusOr<spec::LaunchSize> LaunchOf(const codegen::Config& config) const;
+  absl::StatusOr<std::vector<spec::Macro>> MacrosOf(const codegen::Config& config) const;
+
   const spec::Specification& specification() const { return *spec_; }
   // The kernel's files as text, without parameters.
   const spec::ConfigSource& source() const { return source_; }

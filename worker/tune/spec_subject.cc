@@ -52,6 +52,25 @@ std::string FactLines(const Specification& spec) {
   return lines;
 }
 
+// The largest number of values of a space that an attempt's environment lists.
+constexpr size_t kMostListedValues = 10000;
+
+// Adds the parameters with their values, and the problem size, to the description of an attempt's environment. An
+// export for Kernel Tuner needs them.
+void AddSpace(const Specification& spec, record::Json* environment) {
+  record::Json space = record::Json::Object();
+  size_t count = 0;
+  for (const spec::Parameter& parameter : spec.parameters) {
+    record::Json values = record::Json::Array();
+    for (const spec::Value& value : parameter.values) values.items.push_back(value.ToJson());
+    count += values.items.size();
+    space.members.emplace_back(parameter.name, std::move(values));
+    if (count > kMostListedValues) return;
+  }
+  environment->members.emplace_back("space", std::move(space));
+  environment->members.emplace_back("problem_size", spec::Value::List(&spec.problem_size).ToJson());
+}
+
 }  // namespace
 
 v1::Run MakeSpecRun(const SpecKernel& kernel, const device::DeviceProperties& device) {
@@ -77,6 +96,7 @@ absl::StatusOr<SpecSubject> MakeSpecSubject(std::shared_ptr<const Specification>
   measure.device = device->id();
   SpecSubject subject;
   subject.info = DescribeAttempt(device->properties(), MakeSpecRun(*kernel, device->properties()));
+  AddSpace(kernel->specification(), &subject.info.environment);
   subject.subject = {.kernel = kernel, .measure_problem = [kernel, measure](compile::CompilePool* compilers) {
                        return MakeSpecProblem(*kernel, measure, compilers);
                      }};

@@ -15,16 +15,6 @@
 namespace telemetry::worker::tune {
 namespace {
 
-absl::StatusOr<std::shared_ptr<device::Device>> DeviceFor(const spec::Specification& spec, const std::string& id) {
-  if (!id.empty()) return device::OpenDevice(id);
-  for (const device::DeviceProperties& properties : device::ListDevices()) {
-    if (properties.dialect == spec.dialect) return device::OpenDevice(device::DeviceId(properties));
-  }
-  const bool is_cuda = spec.dialect == device::Dialect::kCuda;
-  return absl::NotFoundError(record::Cat(spec.path, ": the kernel is written in ", is_cuda ? "CUDA" : "OpenCL",
-                                         ", and this machine has no such device"));
-}
-
 void ApplyBudget(const spec::Specification& spec, TunerOptions* tuner) {
   if (spec.max_configs && !tuner->search.max_configs) {
     tuner->search.max_configs = static_cast<int>(std::min<int64_t>(*spec.max_configs, std::numeric_limits<int>::max()));
@@ -36,11 +26,21 @@ void ApplyBudget(const spec::Specification& spec, TunerOptions* tuner) {
 
 }  // namespace
 
+absl::StatusOr<std::shared_ptr<device::Device>> DeviceForSpec(const spec::Specification& spec, const std::string& id) {
+  if (!id.empty()) return device::OpenDevice(id);
+  for (const device::DeviceProperties& properties : device::ListDevices()) {
+    if (properties.dialect == spec.dialect) return device::OpenDevice(device::DeviceId(properties));
+  }
+  const bool is_cuda = spec.dialect == device::Dialect::kCuda;
+  return absl::NotFoundError(record::Cat(spec.path, ": the kernel is written in ", is_cuda ? "CUDA" : "OpenCL",
+                                         ", and this machine has no such device"));
+}
+
 absl::StatusOr<TaskResult> RunSpec(TuneSession& session, const std::string& path, const std::string& device,
                                    TunerOptions tuner, const AttemptRules& rules) {
   ASSIGN_OR_RETURN(spec::Specification read, spec::ReadSpecification(path));
   const auto spec = std::make_shared<const spec::Specification>(std::move(read));
-  ASSIGN_OR_RETURN(const std::shared_ptr<device::Device> opened, DeviceFor(*spec, device));
+  ASSIGN_OR_RETURN(const std::shared_ptr<device::Device> opened, DeviceForSpec(*spec, device));
   ApplyBudget(*spec, &tuner);
   ASSIGN_OR_RETURN(SpecSubject subject, MakeSpecSubject(spec, opened, tuner.processes.measure));
   return session.Tune(subject.subject, std::move(subject.info), std::move(tuner), rules);

@@ -90,17 +90,39 @@ void SetOutcome(std::optional<double> perf_ms, std::string_view failure, Measure
   reason.set_message(std::string(failure.empty() ? "not measured" : failure));
   if (failure == "CompilationFailedConfig" || failure == "compile") reason.set_phase("compile");
   if (failure == "RuntimeFailedConfig" || failure == "runtime") reason.set_phase("run");
+  if (failure == "correctness") reason.set_phase("check");
 }
 
 void SetSamples(const Json* samples, MeasurementLine* row) {
   if (samples == nullptr || samples->kind != Kind::kArray || samples->items.empty()) return;
-  v1::MeasurementDetail detail;
+  v1::MeasurementDetail detail = row->detail.value_or(v1::MeasurementDetail());
   detail.set_seq(row->measurement.seq());
   for (const Json& sample : samples->items) {
     const std::optional<double> ms = Number(&sample);
     if (ms.has_value() && *ms >= 0) detail.add_samples_ms(*ms);
   }
   if (detail.samples_ms_size() > 0) row->detail = std::move(detail);
+}
+
+// Reads the details that telemetry-export writes as measurements. Metrics of a user may have the same names and other
+// types: such measurements are ignored.
+void SetMeasurements(const Json& entry, MeasurementLine* row) {
+  const Json* measurements = entry.Find("measurements");
+  if (measurements == nullptr) return;
+  Json details = Json::Object();
+  for (const Json& measurement : measurements->items) {
+    const std::string name = Text(measurement.Find("name"));
+    const Json* value = measurement.Find("value");
+    if (value == nullptr || name == "samples_ms" || name == "exact_perf_ms") continue;
+    if (name == "error" && row->measurement.has_failure() && value->kind == Kind::kString) {
+      row->measurement.mutable_failure()->set_message(value->text);
+    }
+    details.members.emplace_back(name, *value);
+  }
+  absl::StatusOr<v1::MeasurementDetail> detail = ParseDetail(details);
+  if (!detail.ok() || detail->ByteSizeLong() == 0) return;
+  detail->set_seq(row->measurement.seq());
+  row->detail = *std::move(detail);
 }
 
 void SetCompileTime(std::optional<double> ms, MeasurementLine* row) {
@@ -123,6 +145,21 @@ absl::Status ReadCacheEntry(const std::string& key, const Json& entry, const Jso
   return absl::OkStatus();
 }
 
+// Returns the settings that the members of a file name.
+std::string SettingsOf(const Json& object) {
+  Json settings = Json::Object();
+  if (const Json* size = object.Find("problem_size")) settings.members.emplace_back("problem_size", *size);
+  return ToJson(settings);
+}
+
+std::string EnvironmentOf(const Json& object) {
+  const Json* space = object.Find("tune_params");
+  if (space == nullptr) return "";
+  Json environment = Json::Object();
+  environment.members.emplace_back("space", *space);
+  return ToJson(environment);
+}
+
 absl::StatusOr<KernelTunerFile> ReadCache(const Json& object) {
   KernelTunerFile file{.kind = KernelTunerFile::Kind::kCache,
                        .kernel_name = Text(object.Find("kernel_name")),
@@ -132,14 +169,8 @@ absl::StatusOr<KernelTunerFile> ReadCache(const Json& object) {
   if (file.kernel_name.empty() || parameters == nullptr || parameters->kind != Kind::kArray || cache == nullptr) {
     return absl::InvalidArgumentError("the file has no kernel_name, tune_params_keys or cache");
   }
-  Json settings = Json::Object();
-  if (const Json* size = object.Find("problem_size")) settings.members.emplace_back("problem_size", *size);
-  file.settings_json = ToJson(settings);
-  if (const Json* space = object.Find("tune_params")) {
-    Json environment = Json::Object();
-    environment.members.emplace_back("space", *space);
-    file.environment_json = ToJson(environment);
-  }
+  file.settings_json = SettingsOf(object);
+  file.environment_json = EnvironmentOf(object);
   Rows rows(&file);
   for (const auto& [key, entry] : cache->members) {
     RETURN_IF_ERROR(ReadCacheEntry(key, entry, *parameters, &rows));
@@ -165,6 +196,7 @@ absl::Status ReadT4Result(const Json& entry, Rows* rows) {
   ASSIGN_OR_RETURN(MeasurementLine* const row, rows->Add(*config, entry));
   const std::string invalidity = Text(entry.Find("invalidity"));
   SetOutcome(MeasurementOf(entry, "time"), invalidity == "correct" ? "" : invalidity, row);
+  SetMeasurements(entry, row);
   const Json* times = entry.Find("times");
   if (times == nullptr) return absl::OkStatus();
   SetSamples(times->Find("runtimes"), row);
@@ -175,6 +207,12 @@ absl::Status ReadT4Result(const Json& entry, Rows* rows) {
 
 absl::StatusOr<KernelTunerFile> ReadT4(const Json& object) {
   KernelTunerFile file{.kind = KernelTunerFile::Kind::kT4, .settings_json = "{}"};
+  if (const Json* metadata = object.Find("metadata")) {
+    file.kernel_name = Text(metadata->Find("kernel_name"));
+    file.hardware = Text(metadata->Find("device_name"));
+    file.settings_json = SettingsOf(*metadata);
+    file.environment_json = EnvironmentOf(*metadata);
+  }
   Rows rows(&file);
   for (const Json& entry : object.Find("results")->items) {
     RETURN_IF_ERROR(ReadT4Result(entry, &rows));

@@ -42,7 +42,11 @@ DatasetRenderer::DatasetRenderer(Layout layout, Emit emit, bool with_details)
       has_config_columns_(layout == Layout::kPr2750 || layout == Layout::kPr2699),
       emit_(std::move(emit)),
       configs_(/*fields_are_json=*/layout == Layout::kKeyed) {
-  Text(Part::kRows) = dialect_.has_value() ? HeaderLine(*dialect_) : KeyedHeader() + "\r\n";
+  if (IsOfKernelTuner(layout)) {
+    kernel_tuner_.emplace(layout);
+  } else {
+    Text(Part::kRows) = dialect_.has_value() ? HeaderLine(*dialect_) : KeyedHeader() + "\r\n";
+  }
   if (with_details_) counts_.details = 0;
 }
 
@@ -74,7 +78,7 @@ absl::Status DatasetRenderer::Add(const v1::ExportItem& item) {
 
 absl::Status DatasetRenderer::Finish() {
   absl::Status status = EndRun();
-  if (status.ok()) status = FlushRecords();
+  if (status.ok()) status = kernel_tuner_.has_value() ? FinishKernelTuner() : FlushRecords();
   if (!status.ok()) return status;
   for (Part part : kAllParts) {
     if (!IsDue(part)) continue;
@@ -95,10 +99,10 @@ absl::Status DatasetRenderer::BeginRun(const v1::RunSummary& summary) {
   const std::string last_run_id = run_.has_value() ? run_->columns.run().run_id() : "";
   // Runs of several senders may have the same run_id.
   const bool is_another = summary.run().run_id() != last_run_id;
-  if (layout_ == Layout::kPr2699 && run_.has_value() && is_another) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the pr2699 layout can hold only one run, but the selection has several (", last_run_id, ", ",
-                     summary.run().run_id(), ", ...): select one with --run, or use another --layout"));
+  if (HoldsOneRun(layout_) && run_.has_value() && is_another) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the ", std::string(LayoutName(layout_)), " layout can hold only one run, but the selection has several (",
+        last_run_id, ", ", summary.run().run_id(), ", ...): select one with --run, or use another --layout"));
   }
   RETURN_IF_ERROR(EndRun());
   run_.emplace(layout_, summary.run());
@@ -143,6 +147,14 @@ absl::Status DatasetRenderer::FlushRecords() {
   return status;
 }
 
+absl::Status DatasetRenderer::FinishKernelTuner() {
+  std::vector<v1::Run> descriptions;
+  for (RecordParts& parts : records_) descriptions.push_back(std::move(parts.run));
+  records_.clear();
+  counts_.records = descriptions.empty() || layout_ != Layout::kT4 ? 0 : 1;
+  return kernel_tuner_->Finish(descriptions, &Text(Part::kRows), &Text(Part::kMeta));
+}
+
 absl::Status DatasetRenderer::AppendRecord(const std::string& record) {
   if (record.empty()) return absl::OkStatus();
   ++counts_.records;
@@ -152,7 +164,7 @@ absl::Status DatasetRenderer::AppendRecord(const std::string& record) {
 
 absl::Status DatasetRenderer::AddGraph(const v1::IrGraph& graph) {
   if (!run_.has_value()) return OutOfOrder("an IR graph", "run");
-  if (layout_ == Layout::kPr2699 || layout_ == Layout::kV11) return absl::OkStatus();
+  if (layout_ == Layout::kPr2699 || layout_ == Layout::kV11 || kernel_tuner_.has_value()) return absl::OkStatus();
   const bool is_wrapper = graph.kind() == "wrapper";
   if (!is_wrapper && graph.kind() != "device") {
     ++counts_.unknown_ir_graphs[graph.kind()];
@@ -185,6 +197,7 @@ absl::Status DatasetRenderer::BeginAttempt(const v1::AttemptSummary& summary) {
   RETURN_IF_ERROR(EndAttempt());
   attempt_.emplace(CurrentAttempt{
       .summary = summary, .attempt_id = record::HexEncode(summary.attempt().attempt_id()), .exported = {}});
+  if (kernel_tuner_.has_value()) kernel_tuner_->BeginAttempt(summary.attempt());
   ++counts_.attempts;
   return absl::OkStatus();
 }
@@ -198,6 +211,7 @@ absl::Status DatasetRenderer::EndAttempt() {
 
 absl::Status DatasetRenderer::AddRows(const v1::ExportRows& rows) {
   if (!attempt_.has_value()) return OutOfOrder("rows", "attempt");
+  if (kernel_tuner_.has_value()) return AddKernelTunerRows(rows);
   const HashOfSeq hash_of_seq = layout_ == Layout::kKeyed ? HashesBySeq(rows) : HashOfSeq();
   for (const v1::Measurement& row : rows.measurements()) {
     if (IsOnlyInTrace(row)) continue;
@@ -210,6 +224,20 @@ absl::Status DatasetRenderer::AddRows(const v1::ExportRows& rows) {
   }
   if (!rows.source_hashes().empty() && layout_ == Layout::kHelion) {
     RETURN_IF_ERROR(AppendSourceHashes(rows));
+  }
+  return with_details_ ? AppendDetails(rows) : absl::OkStatus();
+}
+
+absl::Status DatasetRenderer::AddKernelTunerRows(const v1::ExportRows& rows) {
+  auto detail = rows.details().begin();
+  for (const v1::Measurement& row : rows.measurements()) {
+    const bool is_detailed = detail != rows.details().end() && detail->seq() == row.seq();
+    if (row.config_id() != config_.config_id) {
+      RETURN_IF_ERROR(SelectConfig(row));
+    }
+    if (kernel_tuner_->Add(row, is_detailed ? &*detail : nullptr, config_.text, &Text(Part::kRows))) CountRow(row);
+    if (is_detailed) ++detail;
+    RETURN_IF_ERROR(EmitIfLarge(Part::kRows));
   }
   return with_details_ ? AppendDetails(rows) : absl::OkStatus();
 }
@@ -239,6 +267,7 @@ absl::Status DatasetRenderer::SelectConfig(const v1::Measurement& row) {
   }
   run_->record.SawConfig(row.config_id());
   config_.config_id = row.config_id();
+  config_.text = config->text;
   config_.field = config->field;
   config_.columns = has_config_columns_ ? &run_->columns.Of(row.config_id(), *config) : nullptr;
   return absl::OkStatus();
@@ -256,6 +285,10 @@ void DatasetRenderer::AppendRow(const v1::Measurement& row, std::string_view sou
                    &Text(Part::kRows));
     if (!source_hash.empty()) ++counts_.source_hashes;
   }
+  CountRow(row);
+}
+
+void DatasetRenderer::CountRow(const v1::Measurement& row) {
   ++counts_.measurements;
   ++attempt_->exported.rows;
   if (row.status() == "ok") ++attempt_->exported.ok_rows;

@@ -15,6 +15,7 @@
 #include "server/export/render/config_formatter.h"
 #include "server/export/render/config_table.h"
 #include "server/export/render/dataset_counts.h"
+#include "server/export/render/kernel_tuner_text.h"
 #include "server/export/render/layout.h"
 #include "server/export/render/run_columns.h"
 #include "server/export/render/run_record.h"
@@ -60,6 +61,7 @@ class DatasetRenderer {
   // The config of the previous row. Rows of one config follow one another.
   struct CurrentConfig {
     uint64_t config_id = 0;
+    std::string_view text;
     std::string_view field;
     const RunColumns::OfConfig* columns = nullptr;
   };
@@ -79,6 +81,9 @@ class DatasetRenderer {
   bool IsOnlyInTrace(const v1::Measurement& row) const;
   absl::Status SelectConfig(const v1::Measurement& row);
   void AppendRow(const v1::Measurement& row, std::string_view source_hash);
+  void CountRow(const v1::Measurement& row);
+  absl::Status AddKernelTunerRows(const v1::ExportRows& rows);
+  absl::Status FinishKernelTuner();
   void AppendSidecarRow(record::sidecar::Dialect dialect, const v1::Measurement& row);
   absl::Status AppendSourceHashes(const v1::ExportRows& rows);
   // Appends a line for each row that has a detail or a failure.
@@ -98,6 +103,7 @@ class DatasetRenderer {
   std::array<bool, kPartCount> emitted_{};
   ConfigTable configs_;
   ConfigFormatter config_formatter_;
+  std::optional<KernelTunerText> kernel_tuner_;  // unset: another layout
   std::optional<CurrentRun> run_;
   std::vector<RecordParts> records_;                 // records of the current run_id
   absl::flat_hash_set<std::string> graphs_written_;  // hashes of the lines of the current run_id's graphs

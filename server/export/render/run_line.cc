@@ -38,15 +38,19 @@ Json DescriptionJson(const v1::Run& run) {
 
 }  // namespace
 
-std::string FormatRun(const std::vector<v1::Run>& descriptions) {
+const v1::Run& ChooseDescription(const std::vector<v1::Run>& descriptions) {
   auto chosen = std::find_if(descriptions.begin(), descriptions.end(), IsDerived);
   if (chosen == descriptions.end()) chosen = std::find_if(descriptions.begin(), descriptions.end(), IsDescribed);
-  if (chosen == descriptions.end()) chosen = descriptions.begin();
+  return chosen == descriptions.end() ? descriptions.front() : *chosen;
+}
+
+std::string FormatRun(const std::vector<v1::Run>& descriptions) {
+  const v1::Run& chosen = ChooseDescription(descriptions);
   Json others = Json::Array();
-  for (auto other = descriptions.begin(); other != descriptions.end(); ++other) {
-    if (other != chosen && IsDescribed(*other)) others.items.push_back(DescriptionJson(*other));
+  for (const v1::Run& other : descriptions) {
+    if (&other != &chosen && IsDescribed(other)) others.items.push_back(DescriptionJson(other));
   }
-  Json json = DescriptionJson(*chosen);
+  Json json = DescriptionJson(chosen);
   Put(&json, "other_descriptions", std::move(others));
   return record::ToJson(json);
 }

@@ -52,6 +52,8 @@ std::string RecordParts::Format(Layout layout) const {
       return record::sidecar::FormatPr2699Meta(run);
     case Layout::kV11:
     case Layout::kKeyed:
+    case Layout::kT4:
+    case Layout::kKernelTunerCache:
       break;
   }
   return "";
@@ -71,7 +73,7 @@ void RunRecord::SawConfig(uint64_t config_id) {
 absl::StatusOr<std::optional<RecordParts>> RunRecord::Parts(const v1::Run& run, const ConfigTable& configs,
                                                             ConfigFormatter* formatter) const {
   const bool is_described = run.has_kernel_name() || run.has_kernel_source();
-  if (!is_described && layout_ != Layout::kKeyed) return std::nullopt;
+  if (!is_described && layout_ != Layout::kKeyed && !IsOfKernelTuner(layout_)) return std::nullopt;
   RecordParts parts = {.run = run, .graph = graph_, .is_listed = !listed_.empty(), .configs = {}};
   if (layout_ != Layout::kHelion) return parts;
   for (uint64_t config_id : ConfigsInOrder()) {

@@ -30,8 +30,8 @@ struct RecordParts {
   // differently.
   bool Merge(const RecordParts& other);
 
-  // Returns the record in the layout's form with its line end. Returns an empty string if the layout has no records, or
-  // for the keyed layout, whose records run_line.h formats.
+  // Returns the record in the layout's form with its line end. Returns an empty string if the layout has no records,
+  // for the keyed layout, whose records run_line.h formats, and for those of Kernel Tuner.
   std::string Format(Layout layout) const;
 };
 
@@ -48,8 +48,8 @@ class RunRecord {
   void SawConfig(uint64_t config_id);
 
   // Returns the content of the record. Returns nullopt if neither name nor source of the kernel are known: then there
-  // is no record, except in the keyed layout, which has one for every run. Returns DATA_LOSS if the text of a listed
-  // config is missing.
+  // is no record, except in the keyed layout and those of Kernel Tuner, which have one for every run. Returns DATA_LOSS
+  // if the text of a listed config is missing.
   absl::StatusOr<std::optional<RecordParts>> Parts(const v1::Run& run, const ConfigTable& configs,
                                                    ConfigFormatter* formatter) const;
 

@@ -37,7 +37,7 @@ TEST(Program, WrongUsageEndsWithTwoAndSaysWhatToDo) {
       {"--out x", "--db FILE or --collector HOST:PORT"},
       {"--db a --collector b:1 --out x", "--db"},
       {"--db a", "--out"},
-      {"--db a --out x --layout csv", "pr2750"},
+      {"--db a --out x --layout csv", "kernel-tuner-cache"},
       {"--db a --out x --attempts first", "latest"},
       {"--db a --out x --compress rar", "zstd"},
       {"--db a --out x --since noon", "2025-03-01"},

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <fstream>
 #include <string>
 
 #include "tests/paths.h"
@@ -25,6 +27,47 @@ TEST(SpecCommandTest, TunesAndWritesSidecars) {
   EXPECT_EQ(outcome.exit_status, 0) << outcome.output;
   EXPECT_THAT(outcome.output, HasSubstr("pnpoly [(1000,), (2000,), (120,)]"));
   EXPECT_THAT(folder.Names(), testing::IsSupersetOf({"log.csv", "log.meta.jsonl"}));
+}
+
+TEST(SpecCommandTest, TheBestConfigIsAHeaderThatCompiles) {
+  const TempFolder folder;
+  const std::string of_spec = " --spec " + TestdataDir() + kSpec + " --device opencl:0 --state-dir " + folder.path();
+  ProgramOutcome outcome = RunProgram("telemetry-worker", "best" + of_spec);
+  EXPECT_EQ(outcome.exit_status, 1);
+  EXPECT_THAT(outcome.output, HasSubstr("telemetry-worker tune"));
+  outcome = RunProgram("telemetry-worker",
+                       "tune --collector '' --max-configs 3 --compilers 1 --log " + folder.File("log") + of_spec);
+  ASSERT_EQ(outcome.exit_status, 0) << outcome.output;
+  outcome = RunProgram("telemetry-worker", "best" + of_spec);
+  EXPECT_THAT(outcome.output, HasSubstr("\"kernel_name\": \"pnpoly\""));
+  EXPECT_THAT(outcome.output, HasSubstr("\"block_size_x\": "));
+
+  const std::string plain = folder.File("plain.h");
+  const std::string prefixed = folder.File("prefixed.h");
+  EXPECT_EQ(RunProgram("telemetry-worker", "best --format header" + of_spec + " > " + plain).exit_status, 0);
+  EXPECT_EQ(
+      RunProgram("telemetry-worker", "best --format header --prefix PNPOLY_" + of_spec + " > " + prefixed).exit_status,
+      0);
+  std::ofstream(folder.File("user.c")) << R"(
+#include "plain.h"
+#include "plain.h"
+#include "prefixed.h"
+int main(void) {
+  const long threads = (long)launch_threads_x * launch_threads_y * launch_threads_z;
+  const long points = launch_blocks_x * threads * points_per_item;
+  return block_size_x == PNPOLY_block_size_x && launch_threads_x == block_size_x && method == PNPOLY_method &&
+         points >= 1000 && PNPOLY_launch_blocks_y == 1 && launch_shared_bytes == 0 ? 0 : 1;
+}
+)";
+  const std::string build = "cd " + folder.path() + " && cc -std=c99 -pedantic -Wall -Wextra -Werror user.c -o user";
+  EXPECT_EQ(std::system((build + " && ./user").c_str()), 0) << build;
+
+  outcome = RunProgram("telemetry-worker", "best --format header --prefix 1-2" + of_spec);
+  EXPECT_EQ(outcome.exit_status, 2);
+  EXPECT_THAT(outcome.output, HasSubstr("--prefix '1-2'"));
+  outcome = RunProgram("telemetry-worker", "best softmax --format header");
+  EXPECT_EQ(outcome.exit_status, 2);
+  EXPECT_THAT(outcome.output, HasSubstr("--spec"));
 }
 
 TEST(SpecCommandTest, ShowsTheSourceOfAConfig) {
