@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 #include "proto/record/numbers.h"
+#include "proto/record/python_literal.h"
 #include "proto/record/sidecar/csv_fields.h"
 #include "proto/record/sidecar/measurement_line.h"
 #include "proto/record/strings.h"
@@ -27,9 +29,9 @@ using TakeItem = std::function<absl::Status(const v1::ExportItem&)>;
 constexpr int kRowsPerItem = 1000;
 
 // The columns of BASE.csv that are read.
-enum Column { kAttemptId, kSeq, kTimestamp, kGeneration, kStatus, kPerf, kCompile, kConfigId };
-constexpr std::array<std::string_view, 8> kColumns = {"attempt_id", "seq",     "timestamp_s",    "generation",
-                                                      "status",     "perf_ms", "compile_time_s", "config_id"};
+enum Column { kAttemptId, kSeq, kTimestamp, kGeneration, kStatus, kPerf, kCompile, kConfigId, kConfig };
+constexpr std::array<std::string_view, 9> kColumns = {
+    "attempt_id", "seq", "timestamp_s", "generation", "status", "perf_ms", "compile_time_s", "config_id", "config"};
 
 std::optional<std::string> TextOf(const Json& object, std::string_view key) {
   const Json* const value = object.Find(key);
@@ -85,6 +87,13 @@ absl::StatusOr<v1::Attempt> AttemptOf(const Json& line, const Lines& lines) {
   return attempt;
 }
 
+// Returns the text of a config from its field, which is a JSON object of the config's arguments, or a JSON string with
+// another text.
+absl::StatusOr<std::string> ConfigTextOf(const std::string& field) {
+  ASSIGN_OR_RETURN(const Json json, record::ParseJson(field));
+  return json.kind == Json::Kind::kString ? json.text : record::FormatConfig(json);
+}
+
 // Reads the rows of BASE.csv.
 class Rows {
  public:
@@ -98,9 +107,12 @@ class Rows {
 
   // The next row; nullptr at the end of the file.
   const v1::Measurement* next() const { return next_.has_value() ? &*next_ : nullptr; }
+  // The config of the next row, if no earlier row has it; else nullptr.
+  const v1::Config* new_config() const { return new_config_.has_value() ? &*new_config_ : nullptr; }
 
   absl::Status Advance() {
     next_.reset();
+    new_config_.reset();
     std::vector<std::string> fields;
     ASSIGN_OR_RETURN(const bool found, lines_.NextFields(width_, &fields));
     if (!found) return absl::OkStatus();
@@ -119,13 +131,22 @@ class Rows {
     if (const auto ms = record::ParseDecimal(field(kPerf))) row.set_perf_ms(*ms);
     if (const auto seconds = record::ParseDecimal(field(kCompile))) row.set_compile_time_s(*seconds);
     next_ = std::move(row);
-    return absl::OkStatus();
+    return TakeConfig(*config, field(kConfig));
   }
 
   absl::Status Wrong(std::string_view why) const { return lines_.Wrong(why); }
 
  private:
   explicit Rows(Lines lines) : lines_(std::move(lines)) {}
+
+  absl::Status TakeConfig(uint64_t id, const std::string& field) {
+    if (field.empty() || !configs_.insert(id).second) return absl::OkStatus();
+    absl::StatusOr<std::string> text = ConfigTextOf(field);
+    if (!text.ok()) return lines_.Wrong(Cat("config: ", std::string(text.status().message())));
+    new_config_.emplace().set_config_id(id);
+    new_config_->set_text(*std::move(text));
+    return absl::OkStatus();
+  }
 
   absl::Status ReadHeader() {
     std::string header;
@@ -149,6 +170,8 @@ class Rows {
   size_t width_ = 0;
   std::array<size_t, kColumns.size()> position_ = {};
   std::optional<v1::Measurement> next_;
+  std::optional<v1::Config> new_config_;
+  std::unordered_set<uint64_t> configs_;  // ids of all configs so far
 };
 
 // Reads the lines of BASE.details.jsonl, which have the order of the rows.
@@ -215,11 +238,14 @@ absl::StatusOr<std::map<std::string, v1::Run>> ReadRuns(const std::string& path)
   }
 }
 
-// Passes on the rows of an attempt, which are the next ones.
+// Passes on the rows of an attempt, which are the next ones, and before them their configs.
 absl::Status TakeRows(const std::string& attempt_id, Rows& rows, Details& details, const TakeItem& take) {
   v1::ExportItem item;
+  v1::ExportItem configs;
   const auto flush = [&] {
-    absl::Status status = item.rows().measurements().empty() ? absl::OkStatus() : take(item);
+    absl::Status status = configs.configs().configs().empty() ? absl::OkStatus() : take(configs);
+    if (status.ok() && !item.rows().measurements().empty()) status = take(item);
+    configs.Clear();
     item.Clear();
     return status;
   };
@@ -228,6 +254,7 @@ absl::Status TakeRows(const std::string& attempt_id, Rows& rows, Details& detail
     v1::Measurement& row = *item.mutable_rows()->add_measurements();
     row = *rows.next();
     row.clear_attempt_id();
+    if (rows.new_config() != nullptr) *configs.mutable_configs()->add_configs() = *rows.new_config();
     RETURN_IF_ERROR(rows.Advance());
     if (item.rows().measurements_size() == kRowsPerItem) RETURN_IF_ERROR(flush());
   }

@@ -10,8 +10,8 @@ namespace telemetry::worker::snapshot {
 
 // Reads the snapshot BASE that `telemetry-export --layout keyed` wrote without compression: BASE.csv, BASE.runs.jsonl,
 // BASE.attempts.jsonl and, if it exists, BASE.details.jsonl. Calls `take` with the same items as DatasetService.Export
-// sends, except totals, graphs, RunConfigs, events and configs: of each run, `run` with all but its summary, then for
-// each of its attempts `attempt` and `rows`. Rows have no source hashes.
+// sends, except totals, graphs, RunConfigs and events: of each run, `run` with all but its summary, then for each of
+// its attempts `attempt`, `configs` with those that no earlier row has, and `rows`. Rows have no source hashes.
 //
 // Errors: NOT_FOUND if a file is missing, FAILED_PRECONDITION, with file and line, if a line cannot be read or if the
 // files are not from one export, or the error of `take`.

@@ -73,7 +73,7 @@ class SnapshotTest : public ::testing::Test {
 TEST_F(SnapshotTest, IsReadAsItems) {
   const absl::Status status = Read();
   ASSERT_TRUE(status.ok()) << status;
-  ASSERT_THAT(items_, SizeIs(5));
+  ASSERT_THAT(items_, SizeIs(6));
   const v1::Run& run = items_[0].run().run();
   EXPECT_EQ(run.run_id(), kRun);
   EXPECT_EQ(run.kernel_name(), "add");
@@ -86,7 +86,10 @@ TEST_F(SnapshotTest, IsReadAsItems) {
   EXPECT_EQ(attempt.started_unix_us(), 1740787200500000);
   EXPECT_EQ(attempt.environment_json(), "{\"host\": \"gpu-1\"}");
   EXPECT_FALSE(attempt.has_counters_json());
-  const v1::ExportRows& rows = items_[2].rows();
+  ASSERT_THAT(items_[2].configs().configs(), SizeIs(1)) << "a config is sent once";
+  EXPECT_EQ(items_[2].configs().configs(0).config_id(), 255U);
+  EXPECT_EQ(items_[2].configs().configs(0).text(), "Config(num_warps=4)");
+  const v1::ExportRows& rows = items_[3].rows();
   ASSERT_THAT(rows.measurements(), SizeIs(2));
   EXPECT_EQ(rows.measurements(0).perf_ms(), 0.5);
   EXPECT_EQ(rows.measurements(0).config_id(), 255U);
@@ -97,14 +100,14 @@ TEST_F(SnapshotTest, IsReadAsItems) {
   ASSERT_THAT(rows.details(), SizeIs(1));
   EXPECT_EQ(rows.details(0).seq(), 1U);
   EXPECT_THAT(rows.details(0).samples_ms(), ::testing::ElementsAre(0.5, 0.75));
-  EXPECT_EQ(items_[4].rows().details(0).exact_perf_ms(), 0.2501);
-  EXPECT_EQ(items_[4].rows().details(0).stage(), v1::MeasurementDetail::STAGE_REBENCHMARK);
+  EXPECT_EQ(items_[5].rows().details(0).exact_perf_ms(), 0.2501);
+  EXPECT_EQ(items_[5].rows().details(0).stage(), v1::MeasurementDetail::STAGE_REBENCHMARK);
 }
 
 TEST_F(SnapshotTest, NeedsNoDetails) {
   details_.clear();
   ASSERT_TRUE(Read().ok());
-  EXPECT_THAT(items_[2].rows().details(), SizeIs(0));
+  EXPECT_THAT(items_[3].rows().details(), SizeIs(0));
 }
 
 TEST_F(SnapshotTest, NamesAMissingFile) {

@@ -1,0 +1,69 @@
+#include "worker/replay/replay.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "proto/record/json.h"
+#include "tests/worker/replay/stored_runs.h"
+
+namespace telemetry::worker::replay {
+namespace {
+
+using ::testing::HasSubstr;
+
+ReplayReport ReportOf(ReplayOptions options) { return ReplayRuns({ValleyRun()}, std::move(options)).value(); }
+
+TEST(ReplayTest, ADirectedSearchBeatsRandomSearch) {
+  const ReplayReport report = ReportOf({.algorithms = {"random", "surrogate"}, .seeds = 20});
+  ASSERT_EQ(report.runs.size(), 1U);
+  const AlgorithmOutcome& random = report.runs[0].algorithms[0];
+  const AlgorithmOutcome& surrogate = report.runs[0].algorithms[1];
+  EXPECT_GT(surrogate.score, random.score + 3 * (surrogate.score_error + random.score_error));
+  EXPECT_LT(MedianConfigsTo2(surrogate).value(), 80U);
+  EXPECT_EQ(MedianOfBest(surrogate, 1), 1.0);
+}
+
+TEST(ReplayTest, DependsOnTheSeedsOnly) {
+  const ReplayOptions options = {.algorithms = {"surrogate", "pattern"}, .first_seed = 7, .seeds = 6, .threads = 1};
+  ReplayOptions parallel = options;
+  parallel.threads = 4;
+  const std::string once = ToJson(ReportOf(options));
+  EXPECT_EQ(ToJson(ReportOf(parallel)), once);
+  ReplayOptions others = options;
+  others.first_seed = 8;
+  EXPECT_NE(ToJson(ReportOf(others)), once);
+}
+
+TEST(ReplayTest, SkipsRunsThatCannotBeScored) {
+  const ReplayReport report = ReportOf({.algorithms = {"random"}, .least_configs = 10000});
+  EXPECT_TRUE(report.runs.empty());
+  EXPECT_THAT(ToText(report), HasSubstr("skipped: valley   on H200: the dataset has times of 244 configs"));
+}
+
+TEST(ReplayTest, ReportsAsTextAndJson) {
+  const ReplayReport report = ReportOf({.algorithms = {"random", ""}, .max_configs = 40, .seeds = 3});
+  const std::string text = ToText(report);
+  EXPECT_THAT(text, HasSubstr("256 configs, 12 of them failed; 100% of the combinations of their values"));
+  EXPECT_THAT(text, HasSubstr("optimum 1 ms, median 7 ms; budget 61 s"));
+  EXPECT_THAT(text, HasSubstr("\n  default "));
+  EXPECT_THAT(text, HasSubstr("mean score of 1 run"));
+  const record::Json json = record::ParseJson(ToJson(report)).value();
+  const record::Json& run = json.Find("runs")->items.at(0);
+  EXPECT_EQ(run.Find("times_s")->items.size(), 112U);
+  EXPECT_EQ(run.Find("baseline_ms")->items.size(), 112U);
+  const record::Json& algorithm = run.Find("algorithms")->items.at(0);
+  EXPECT_EQ(algorithm.Find("best_ms")->items.size(), 112U);
+  ASSERT_EQ(algorithm.Find("seeds")->items.size(), 3U);
+  EXPECT_EQ(algorithm.Find("seeds")->items[2].Find("configs")->text, "40");
+}
+
+TEST(ReplayTest, RefusesOtherAlgorithms) {
+  const auto report = ReplayRuns({ValleyRun()}, {.algorithms = {"finite"}, .seeds = 1});
+  EXPECT_THAT(std::string(report.status().message()),
+              HasSubstr("the search algorithm 'finite' cannot be replayed; choose among random, pattern"));
+}
+
+}  // namespace
+}  // namespace telemetry::worker::replay

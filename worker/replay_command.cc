@@ -1,0 +1,131 @@
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "proto/base/status_macros.h"
+#include "worker/commands.h"
+#include "worker/replay/replay.h"
+#include "worker/replay/run_collector.h"
+#include "worker/snapshot/snapshot_reader.h"
+
+namespace telemetry::worker {
+namespace {
+
+using replay::ReplayReport;
+
+struct ReplayFlags {
+  std::string dataset;
+  std::string kernel;
+  std::string hardware;
+  std::string run;
+  std::string json;
+  replay::ReplayOptions options;
+};
+
+absl::StatusOr<std::vector<replay::StoredRun>> ReadRuns(const ReplayFlags& flags) {
+  replay::RunCollector collector;
+  bool is_selected = false;
+  RETURN_IF_ERROR(snapshot::ReadSnapshot(flags.dataset, [&](const v1::ExportItem& item) {
+    if (item.has_run()) {
+      const v1::Run& run = item.run().run();
+      is_selected = (flags.kernel.empty() || run.kernel_name() == flags.kernel) &&
+                    (flags.hardware.empty() || run.hardware() == flags.hardware) && run.run_id().starts_with(flags.run);
+    }
+    if (is_selected) collector.Take(item);
+    return absl::OkStatus();
+  }));
+  std::vector<replay::StoredRun> runs = collector.Finish();
+  if (runs.empty()) {
+    return absl::NotFoundError(absl::StrCat(flags.dataset,
+                                            ": no run of the dataset has rows and is selected; check "
+                                            "--kernel, --hardware and --run"));
+  }
+  return runs;
+}
+
+absl::StatusOr<ReplayReport> Replay(const ReplayFlags& flags) {
+  ASSIGN_OR_RETURN(std::vector<replay::StoredRun> runs, ReadRuns(flags));
+  ASSIGN_OR_RETURN(ReplayReport report, replay::ReplayRuns(std::move(runs), flags.options));
+  report.dataset = flags.dataset;
+  return report;
+}
+
+absl::Status Write(const std::string& path, const std::string& text) {
+  if (path.empty()) return absl::OkStatus();
+  std::ofstream file(path, std::ios::binary);
+  if (!(file << text).flush()) {
+    return absl::UnavailableError(absl::StrCat(path, ": cannot be written; check the folder and the free space"));
+  }
+  return absl::OkStatus();
+}
+
+class ReplayCommand final : public cli::Command {
+ public:
+  ReplayCommand()
+      : Command(
+            {.name = "replay",
+             .summary = "Run search algorithms against the measurements of a dataset instead of a device",
+             .examples = R"(  telemetry-worker replay --dataset snapshot
+  telemetry-worker replay --dataset snapshot --algorithm surrogate,random --seeds 100 --kernel softmax --json replay.json
+)",
+             .notes =
+                 R"(A search proposes only configs that the dataset holds for the run, and gets their stored times and failures. The
+simulated clock adds up the compile and measuring times of the configs, one after the other. The score is 0 for an
+algorithm that is as good as random search and 1 for one that would know the optimum at once; it follows Willemsen et
+al., "A methodology for comparing optimization algorithms for auto-tuning" (2024), and the package
+autotuning-methodology. Equal flags and datasets give equal output.)"}) {
+    flags_.options.algorithms = replay::ReplayableAlgorithms();
+  }
+
+  void AddFlags(cli::Flags& flags) override {
+    flags.Add("dataset", flags_.dataset, "BASE of telemetry-export --layout keyed; --details makes times exact")
+        ->type_name("BASE")
+        ->required();
+    flags.Add("algorithm", flags_.options.algorithms, "Search algorithms to compare")
+        ->delimiter(',')
+        ->type_name("NAME,...")
+        ->check(CLI::IsMember(replay::ReplayableAlgorithms()));
+    flags.Add("effort", flags_.options.effort, "Size of the searches, as of tune")
+        ->check(CLI::IsMember({"quick", "full"}));
+    flags
+        .Add("max-configs", flags_.options.max_configs,
+             "Maximum number of configs of a search (default: set by --effort)")
+        ->check(CLI::PositiveNumber);
+    flags.Add("seeds", flags_.options.seeds, "Number of searches of each algorithm in each run")
+        ->check(CLI::Range(1, 100000));
+    flags.Add("seed", flags_.options.first_seed, "First seed");
+    flags.Add("kernel", flags_.kernel, "Only this kernel")->type_name("NAME");
+    flags.Add("hardware", flags_.hardware, "Only this device")->type_name("NAME");
+    flags.Add("run", flags_.run, "Only runs with this prefix of the run_id")->type_name("ID");
+    flags.Add("min-configs", flags_.options.least_configs, "Skip runs with times of fewer configs")
+        ->check(CLI::Range(2, 1000000000));
+    flags.Add("threads", flags_.options.threads, "Number of threads (0: one per processor)")
+        ->check(CLI::Range(0, 1024));
+    flags.Add("json", flags_.json, "Also write JSON with the curves")->type_name("FILE");
+  }
+
+  absl::StatusOr<int> Run() override {
+    ASSIGN_OR_RETURN(const ReplayReport report, Replay(flags_));
+    RETURN_IF_ERROR(Write(flags_.json, replay::ToJson(report)));
+    std::cout << replay::ToText(report) << std::flush;
+    if (!report.runs.empty()) return cli::kExitDone;
+    return absl::FailedPreconditionError(
+        absl::StrCat(flags_.dataset, ": no run can be scored; pass a smaller --min-configs or measure more configs"));
+  }
+
+ private:
+  ReplayFlags flags_;
+};
+
+}  // namespace
+
+std::unique_ptr<cli::Command> NewReplay() { return cli::New<ReplayCommand>(); }
+
+}  // namespace telemetry::worker
