@@ -25,6 +25,7 @@ namespace telemetry::faults {
 
 inline constexpr int kFleetCollectors = 3;
 
+// Collectors of one PostgreSQL server behind a balancer, with producers and the faults that a test injects.
 class FleetFaultTest : public ProducersTest {
  protected:
   FleetFaultTest() {

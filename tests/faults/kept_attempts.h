@@ -11,6 +11,7 @@
 
 namespace telemetry::faults {
 
+// One measurement of an attempt, as far as the tests compare it.
 struct KeptRow {
   uint64_t seq = 0;
   double timestamp_s = 0;

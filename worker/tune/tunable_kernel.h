@@ -12,8 +12,8 @@
 namespace telemetry::worker::tune {
 
 // A kernel that the tuner can tune on one device: a bound kernel with arguments (BoundTunable), or a kernel of a
-// specification (SpecKernel). Const methods may be called from several threads: the search generates code while the tuner
-// makes requests.
+// specification (SpecKernel). Const methods may be called from several threads: the search generates code while the
+// tuner makes requests.
 class TunableKernel {
  public:
   virtual ~TunableKernel() = default;
