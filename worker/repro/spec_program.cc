@@ -171,7 +171,7 @@ class Arguments {
   // Adds a file next to the program; returns its name.
   std::string Add(const std::string& suffix, const std::vector<std::byte>& bytes) {
     const std::filesystem::path program(path_);
-    const std::string name = program.stem().string() + suffix;
+    std::string name = program.stem().string() + suffix;
     program_.files.push_back({(program.parent_path() / name).string(), std::string(BytesView(bytes))});
     return name;
   }

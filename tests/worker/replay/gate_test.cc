@@ -16,11 +16,11 @@ namespace {
 // With these seeds the default algorithm needs 34 configs and random search 68.
 TEST(GateTest, TheDefaultAlgorithmIsAsGoodAsItWas) {
   RunCollector collector;
-  const absl::Status status =
-      snapshot::ReadSnapshot(TestdataDir() + "/replay/convolution", [&collector](const v1::ExportItem& item) {
-        collector.Take(item);
-        return absl::OkStatus();
-      });
+  const absl::Status status = snapshot::ReadSnapshot(TestdataDir() + "/../worker/replay/data/convolution",
+                                                     [&collector](const v1::ExportItem& item) {
+                                                       collector.Take(item);
+                                                       return absl::OkStatus();
+                                                     });
   ASSERT_TRUE(status.ok()) << status;
   const absl::StatusOr<ReplayReport> report =
       ReplayRuns(collector.Finish(), {.algorithms = {"surrogate", "random"}, .seeds = 50});
