@@ -82,6 +82,17 @@ class FleetFaultTest : public ProducersTest {
     return false;
   }
 
+  // Stops the collectors, because their sessions end with them.
+  void ExpectNoLockIsLeft() {
+    EXPECT_TRUE(AwaitNone("SELECT count(*) FROM pg_locks WHERE NOT granted"));
+    EXPECT_TRUE(AwaitNone("SELECT count(*) FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'"));
+    for (bench::CollectorProcess& collector : collectors_) EXPECT_EQ(collector.Stop(), 0);
+    EXPECT_TRUE(
+        AwaitNone("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'autotune-telemetry' "
+                  "AND pid <> pg_backend_pid()"));
+    EXPECT_TRUE(AwaitNone("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"));
+  }
+
  private:
   void StartCollector(int number, int port) {
     bench::CollectorProcess started =

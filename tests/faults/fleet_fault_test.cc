@@ -26,13 +26,7 @@ TEST_F(FleetFaultTest, CollectorsAndTheServerDieAndCommitsAreCutOff) {
   balancer_->Behave();
   AwaitProgress();
   StopProducers();
-  // Checked before the collectors stop, because their sessions end with them.
-  EXPECT_TRUE(AwaitNone("SELECT count(*) FROM pg_locks WHERE NOT granted"));
-  EXPECT_TRUE(AwaitNone("SELECT count(*) FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'"));
-  for (bench::CollectorProcess& collector : collectors_) EXPECT_EQ(collector.Stop(), 0);
-  EXPECT_TRUE(
-      AwaitNone("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'autotune-telemetry' "
-                "AND pid <> pg_backend_pid()"));
+  ExpectNoLockIsLeft();
   ExpectLedgersAreStoredOnce();
 }
 

@@ -189,16 +189,6 @@ class FleetUpkeepTest : public FleetFaultTest {
     }
   }
 
-  void ExpectNoLockIsLeft() {
-    EXPECT_TRUE(AwaitNone("SELECT count(*) FROM pg_locks WHERE NOT granted"));
-    EXPECT_TRUE(AwaitNone("SELECT count(*) FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'"));
-    for (bench::CollectorProcess& collector : collectors_) EXPECT_EQ(collector.Stop(), 0);
-    EXPECT_TRUE(
-        AwaitNone("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'autotune-telemetry' "
-                  "AND pid <> pg_backend_pid()"));
-    EXPECT_TRUE(AwaitNone("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"));
-  }
-
   // Compares the dataset with the ledgers of producers that have ended.
   void ExpectLedgersAreKeptOrRemoved() {
     uint64_t rows = 0;

@@ -123,9 +123,7 @@ class Attempt {
   int64_t reported_ = 0;                      // generations that were reported
   size_t proposed_ = 0;                       // configs of this generation that this process has to run
   size_t learnt_ = 0;                         // results that the search has learnt or is learning
-  size_t learnt_in_vain_ = 0;                 // results after which the search proposed nothing
-  std::vector<Config> known_before_;          // proposed, with a result that was learnt too early
-  bool is_over_ = false;                      // the search has nothing more to propose
+  std::optional<size_t> learnt_in_vain_;      // results after which the search proposed nothing, if it did so last
   std::map<uint64_t, AttemptRow> submitted_;  // by config id: rows without a result
   std::optional<double> best_ms_;
   // For the pace in TuneProgress.
@@ -242,16 +240,14 @@ absl::Status Attempt::ReplayProposals() {
 // Returns true if the search should propose more: the compilers would be idle soon, and the search can know more than
 // when it had nothing to propose.
 bool Attempt::WantsProposal() const {
-  if (is_over_ || proposer_->is_asked()) return false;
+  if (proposer_->is_asked()) return false;
   // One for each compiler, and one that is ready to be measured. More would be proposed with fewer results known.
   if (processes_->queue().under_way() > static_cast<size_t>(processes_->compilers())) return false;
-  return learnt_in_vain_ == 0 || log_->results().size() > learnt_in_vain_;
+  return !learnt_in_vain_ || log_->results().size() > *learnt_in_vain_;
 }
 
 void Attempt::Ask(size_t learnt) {
   std::vector<search::Trial> trials;
-  for (const Config& config : known_before_) trials.push_back({config, log_->Find(config.id())->perf_ms});
-  known_before_.clear();
   for (; learnt_ < learnt; ++learnt_) {
     const AttemptRow& row = log_->rows()[log_->results()[learnt_]];
     trials.push_back({row.config, row.perf_ms});
@@ -262,11 +258,10 @@ void Attempt::Ask(size_t learnt) {
 absl::Status Attempt::TakeProposal(bool is_repeated) {
   const Proposer::Proposal proposal = proposer_->Take();
   if (proposal.configs.empty()) {
-    learnt_in_vain_ = std::max<size_t>(learnt_, 1);
-    is_over_ = submitted_.empty() && known_before_.empty() && learnt_ == log_->results().size();
+    learnt_in_vain_ = learnt_;
     return FinishPassedOver();
   }
-  learnt_in_vain_ = 0;
+  learnt_in_vain_.reset();
   if (proposal.generation != generation_) proposed_ = 0;
   generation_ = proposal.generation;
   if (!is_repeated) log_->Propose(static_cast<int64_t>(learnt_));
@@ -299,11 +294,6 @@ absl::Status Attempt::Submit(const std::vector<Config>& configs) {
   for (const Config& config : configs) {
     if (const AttemptRow* row = log_->Find(config.id()); row != nullptr) {
       NoteTime(row->perf_ms);
-      // A journal without proposals: the search ignored the result of a config that it had not proposed yet.
-      const auto& results = log_->results();
-      const auto learnt = results.begin() + static_cast<std::ptrdiff_t>(learnt_);
-      const auto is_of_config = [&](size_t index) { return log_->rows()[index].config == config; };
-      if (std::any_of(results.begin(), learnt, is_of_config)) known_before_.push_back(config);
       continue;
     }
     ASSIGN_OR_RETURN(std::shared_ptr<const Candidate> candidate, candidates_.Find(config));

@@ -220,7 +220,6 @@ absl::StatusOr<std::vector<StoredElement>> EvaluateAt(const DeviceIr& ir, const 
     if (part.ok()) stored.insert(stored.end(), part->begin(), part->end());
   }
   RETURN_IF_ERROR(status);
-  KeepLast(&stored);
   return stored;
 }
 

@@ -46,6 +46,16 @@ float integer_error(int actual, int expected) {
   return (float)(difference < 0 ? -difference : difference);
 }
 
+// Returns the error of an element that is not a double; sets the magnitude of the expected value.
+float element_error(GLOBAL const uint* actual, int dtype, i64 i, uint expected, float* magnitude) {
+  if (dtype >= 3) {
+    *magnitude = integer_error((int)expected, 0);
+    return integer_error(integer(actual, dtype, i), (int)expected);
+  }
+  *magnitude = is_nan(expected) || is_infinite(expected) ? 0.0f : FLOAT_OF(expected & 0x7fffffffu);
+  return float_error(float_bits(actual, dtype, i), expected);
+}
+
 KERNEL compare_elements(GLOBAL const uint* actual, GLOBAL const uint* expected, int dtype, i64 elements,
                         float absolute, float relative, GLOBAL uint* counts, int slot) {
   GLOBAL uint* out = counts + slot * 6;
@@ -65,13 +75,7 @@ KERNEL compare_elements(GLOBAL const uint* actual, GLOBAL const uint* expected, 
       magnitude = size == size && size < FLOAT_OF(INFINITE) ? size : 0.0f;
     } else
 #endif
-    if (dtype >= 3) {
-      error = integer_error(integer(actual, dtype, i), (int)wanted);
-      magnitude = integer_error((int)wanted, 0);
-    } else {
-      error = float_error(float_bits(actual, dtype, i), wanted);
-      magnitude = is_nan(wanted) || is_infinite(wanted) ? 0.0f : FLOAT_OF(wanted & 0x7fffffffu);
-    }
+    error = element_error(actual, dtype, i, wanted, &magnitude);
     if (error > absolute + relative * magnitude) {
       ++mismatches;
       if (first == 0u) first = 0xffffffffu - (uint)i;
@@ -89,17 +93,8 @@ KERNEL compare_sample(GLOBAL const uint* actual, GLOBAL const uint* places, GLOB
                       i64 elements, float absolute, float relative, GLOBAL uint* counts, int slot) {
   GLOBAL uint* out = counts + slot * 6;
   for (i64 i = FIRST; i < elements; i += STEP) {
-    const uint wanted = expected[i];
-    const i64 place = (i64)places[i];
-    float error;
     float magnitude;
-    if (dtype >= 3) {
-      error = integer_error(integer(actual, dtype, place), (int)wanted);
-      magnitude = integer_error((int)wanted, 0);
-    } else {
-      error = float_error(float_bits(actual, dtype, place), wanted);
-      magnitude = is_nan(wanted) || is_infinite(wanted) ? 0.0f : FLOAT_OF(wanted & 0x7fffffffu);
-    }
+    const float error = element_error(actual, dtype, (i64)places[i], expected[i], &magnitude);
     if (error > absolute + relative * magnitude) {
       ADD(out, 1u);
       MAX(out + 1, 0xffffffffu - (uint)i);

@@ -139,11 +139,12 @@ wire::Outcomes MeasureSession::Measure(const wire::Config& config) {
   wire::Outcome* outcome = outcomes.add_outcomes();
   const int data_set = config.on_last_data_set() ? memory_->data_set_count() - 1 : 0;
   if (std::unique_ptr<LoadedConfig> loaded = LoadChecked(config, data_set, outcome); loaded != nullptr) {
-    if (WasSlow(config.effort(), outcome)) {
-      // Its results were right.
-    } else if (absl::Status status = TakeSeries(*loaded, config.effort(), outcome); !status.ok()) {
+    // A config that was slow and right gets no samples.
+    const bool is_sampled = !WasSlow(config.effort(), outcome);
+    if (absl::Status status = is_sampled ? TakeSeries(*loaded, config.effort(), outcome) : absl::OkStatus();
+        !status.ok()) {
       Fail(kRunPhase, status, outcome);
-    } else {
+    } else if (is_sampled) {
       // A config that is right once may be wrong at times, so the results of the last run are checked too.
       Check(!memory_->reads_what_it_writes(), outcome).IgnoreError();
     }

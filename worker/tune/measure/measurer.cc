@@ -45,10 +45,6 @@ absl::StatusOr<std::unique_ptr<Measurer>> Measurer::Start(const MeasureProblem& 
 }
 
 absl::Status Measurer::ChooseBaseline(const std::vector<MeasureRequest>& baselines) {
-  for (wire::Buffer& buffer : *image_.setup.mutable_buffers()) {
-    buffer.set_absolute(2 * buffer.absolute());
-    buffer.set_relative(2 * buffer.relative());
-  }
   std::string errors;
   for (const MeasureRequest& baseline : baselines) {
     RETURN_IF_ERROR(CheckRequest(baseline));

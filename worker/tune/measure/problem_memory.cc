@@ -155,11 +155,9 @@ absl::Status ProblemMemory::CompareSample(int index) {
   RETURN_IF_ERROR(device_->Fill(counts_.get(), 0));
   const auto elements = static_cast<int64_t>(contents.sample_places().size() / sizeof(uint32_t));
   const wire::Buffer& buffer = setup_.buffers(index);
-  // The tolerance of configs is twice that of the baseline.
-  const ir::Tolerance twice = ToleranceOf(index);
   RETURN_IF_ERROR(checks_->CompareSample(this->buffer(index), places.get(), values.get(), ToDType(buffer), elements,
-                                         {.absolute = twice.absolute / 2, .relative = twice.relative / 2},
-                                         counts_.get(), 0));
+                                         {.absolute = buffer.absolute(), .relative = buffer.relative()}, counts_.get(),
+                                         0));
   CheckCounts counts;
   RETURN_IF_ERROR(
       device_->Download(counts_.get(), 0, absl::MakeSpan(reinterpret_cast<std::byte*>(&counts), sizeof(counts))));
@@ -173,7 +171,8 @@ absl::Status ProblemMemory::CompareSample(int index) {
 
 ir::Tolerance ProblemMemory::ToleranceOf(int index) const {
   const wire::Buffer& buffer = setup_.buffers(index);
-  return {.absolute = buffer.absolute(), .relative = buffer.relative()};
+  const double factor = baseline_ == nullptr ? 1 : 2;
+  return {.absolute = factor * buffer.absolute(), .relative = factor * buffer.relative()};
 }
 
 absl::Status ProblemMemory::Prepare(int data_set) {

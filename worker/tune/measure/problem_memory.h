@@ -77,6 +77,8 @@ class ProblemMemory {
   absl::Status LaunchBaseline();
   // Returns FAILED_PRECONDITION if the buffer differs from its sample.
   absl::Status CompareSample(int index);
+  // Returns the allowed difference of a config's results from the expected ones; twice that of the buffer if these come
+  // from a baseline, because both may be off in opposite directions.
   ir::Tolerance ToleranceOf(int index) const;
   // Returns the CheckCounts of each buffer, followed by those of its expected values.
   absl::StatusOr<std::vector<CheckCounts>> Count(bool with_results);
