@@ -32,8 +32,9 @@ std::vector<int64_t> GridExtents(const DeviceIr& ir, const Tensors& tensors);
 // Evaluates only the part of the kernel at these points of the grid, and returns the elements that it stores: for each
 // point those of the smallest block that contains it. Its blocks are 1 along the axes of the grid
 // (more along axes with a fixed block) and `options` otherwise. If a point stores an element more than once, the
-// last one counts. `tensors` must hold the arguments; outputs become arrays without data. Returns the errors of Evaluate().
-// FAILED_PRECONDITION: the kernel loads from a tensor that it stores to, so that a part of it depends on the rest.
+// last one counts. `tensors` must hold the arguments; outputs become arrays without data. Returns the errors of
+// Evaluate(). FAILED_PRECONDITION: the kernel loads from a tensor that it stores to, so that a part of it depends on
+// the rest.
 absl::StatusOr<std::vector<StoredElement>> EvaluateAt(const DeviceIr& ir, const Options& options,
                                                       absl::Span<const GridPoint> points, const PointOptions& at_points,
                                                       Tensors* tensors);
