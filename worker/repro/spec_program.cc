@@ -17,11 +17,11 @@
 #include "proto/record/strings.h"
 #include "worker/device/compile_options.h"
 #include "worker/repro/program_files.h"
-#include "worker/repro/spec_runtime.h"
 #include "worker/spec/argument_data.h"
 #include "worker/spec/config_source.h"
 #include "worker/tune/spec_kernel.h"
 #include "worker/tune/spec_subject.h"
+#include "worker/wrapper/program/program_text.h"
 
 namespace telemetry::worker::repro {
 namespace {
@@ -30,6 +30,7 @@ using record::Cat;
 using spec::Argument;
 using spec::Specification;
 using spec::Verification;
+using wrapper::program::RuntimeText;
 
 // A kernel's source with its function and launch.
 struct Code {
@@ -219,12 +220,13 @@ absl::StatusOr<ReproProgram> MakeSpecProgram(const RecordedMeasurement& measured
   for (const std::string& line : Provenance(measured)) program.text += CommentLine(line);
   program.text += Cat(
       "//\n", CommentLine(Cat("Compile and run: ", program.command)),
-      "// [--no-time] [--device N]    exits with 0: right, 1: wrong, 2: could not run\n\n", kSpecTypes, "\n",
-      CodeText("kKernel", {generated.source, generated.function, size}), "\n", CodeText("kReference", reference),
-      Cat("const bool kHasReference = ", has_reference ? "true" : "false", ";\n"),
+      "// [--no-time] [--device N]    exits with 0: right, 1: wrong, 2: could not run\n\n",
+      RuntimeText("spec_types.cpp"), "\n", CodeText("kKernel", {generated.source, generated.function, size}), "\n",
+      CodeText("kReference", reference), Cat("const bool kHasReference = ", has_reference ? "true" : "false", ";\n"),
       Cat("const bool kIsChecked = ", verification == Verification::Kind::kNone ? "false" : "true", ";\n"),
       Cat("const char kDevice[] = ", Literal(measured.run.hardware()), ";\n"),
-      Cat("const double kMeasuredMs = ", record::FloatRepr(measured.row.perf_ms()), ";\n"), table, "\n", kSpecRuntime);
+      Cat("const double kMeasuredMs = ", record::FloatRepr(measured.row.perf_ms()), ";\n"), table, "\n",
+      RuntimeText("spec_opencl.cpp"));
   return program;
 }
 
