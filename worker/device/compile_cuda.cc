@@ -1,5 +1,8 @@
 #include "worker/device/compile_cuda.h"
 
+#include <dlfcn.h>
+#include <sys/stat.h>
+
 #include <cstdlib>
 #include <string_view>
 #include <vector>
@@ -160,6 +163,17 @@ absl::StatusOr<std::string> NvrtcVersion() {
   int minor = 0;
   RETURN_IF_ERROR(Check(*api, api->version(&major, &minor), "nvrtcVersion"));
   return absl::StrCat(major, ".", minor);
+}
+
+absl::StatusOr<std::string> NvrtcIdentity() {
+  ASSIGN_OR_RETURN(const std::string version, NvrtcVersion());
+  ASSIGN_OR_RETURN(const NvrtcApi* const api, GetNvrtcApi());
+  Dl_info library = {};
+  struct stat file = {};
+  if (dladdr(reinterpret_cast<const void*>(api->version), &library) == 0 || stat(library.dli_fname, &file) != 0) {
+    return absl::UnavailableError("the file of the loaded NVRTC is unknown");
+  }
+  return absl::StrCat("NVRTC ", version, ", ", file.st_size, " bytes");
 }
 
 absl::StatusOr<CompiledCode> CompileCuda(const std::string& source, const std::string& architecture) {

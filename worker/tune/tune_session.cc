@@ -205,6 +205,7 @@ absl::StatusOr<TaskResult> TuneSession::RunAttempt(TuneSubject subject, recordin
   const record::Json versions = VersionsOf(subject.kernel->device()->properties());
   const std::vector<codegen::Config> among =
       prepared.confirms ? std::vector<codegen::Config>() : tuner.search.finite_configs;
+  tuner.processes.compile.code_folder = Cat(options_.state_dir, "/code");
   ASSIGN_OR_RETURN(TuneResult tuned, tune::Tune(std::move(subject), std::move(tuner),
                                                 {.info = std::move(info),
                                                  .sinks = {.producer = producer_.get(), .log = log.get()},

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "worker/device/compile_cuda.h"
 #include "worker/device/device.h"
 #include "worker/device/open_device.h"
+#include "worker/tune/compile/code_folder.h"
 #include "worker/tune/compile/compile_messages.pb.h"
 #include "worker/tune/process/parent_connection.h"
 
@@ -56,6 +58,23 @@ void Answer(const CompileRequest& request, Compilers* compilers, CompileReply* r
   }
 }
 
+// Answers from the folder if it has the code, and keeps new code there.
+void AnswerWithFolder(const CompileRequest& request, Compilers* compilers, CompileReply* reply) {
+  const absl::StatusOr<std::string> compiler = device::NvrtcIdentity();
+  if (request.code_folder().empty() || !CodeFolder::MayKeep(request) || !compiler.ok()) {
+    Answer(request, compilers, reply);
+    return;
+  }
+  const CodeFolder folder(request.code_folder());
+  if (std::optional<CompileReply> kept = folder.Find(request, *compiler); kept.has_value()) {
+    *reply = *std::move(kept);
+    reply->set_is_kept(true);
+    return;
+  }
+  Answer(request, compilers, reply);
+  folder.Store(request, *compiler, *reply);
+}
+
 }  // namespace
 
 absl::Status RunCompileChild() {
@@ -64,7 +83,7 @@ absl::Status RunCompileChild() {
   Compilers compilers;
   return process::ServeFrames<CompileRequest, CompileReply>(
       *parent, [&](const CompileRequest& request, const std::vector<process::OwnedFd>& /*fds*/, CompileReply* reply) {
-        Answer(request, &compilers, reply);
+        AnswerWithFolder(request, &compilers, reply);
         return process::Serving::kGoOn;
       });
 }

@@ -5,6 +5,7 @@
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
+#include "worker/tune/compile/code_folder.h"
 
 namespace telemetry::worker::tune::compile {
 
@@ -15,6 +16,7 @@ absl::StatusOr<std::unique_ptr<CompilePool>> CompilePool::Create(CompilePoolOpti
                                                    absl::FormatDuration(options.time_limit)));
   }
   if (options.processes == 0) options.processes = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  if (!options.code_folder.empty()) CodeFolder(options.code_folder).Trim(options.code_folder_bytes).IgnoreError();
   return absl::WrapUnique(new CompilePool(std::move(options)));
 }
 
@@ -66,7 +68,7 @@ void CompilePool::StartLaneIfNeeded() {
   const auto idle = static_cast<size_t>(
       std::count_if(lanes_.begin(), lanes_.end(), [](const auto& lane) { return lane->running == nullptr; }));
   if (queue_.size() <= idle || lanes_.size() == static_cast<size_t>(options_.processes)) return;
-  lanes_.push_back(std::make_unique<Lane>(options_.program));
+  lanes_.push_back(std::make_unique<Lane>(options_));
   Lane* lane = lanes_.back().get();
   lane->thread = std::thread([this, lane] { Run(lane); });
 }
@@ -74,8 +76,20 @@ void CompilePool::StartLaneIfNeeded() {
 void CompilePool::Run(Lane* lane) {
   while (const std::shared_ptr<Compilation> compilation = Next(lane)) {
     CompileResult result = lane->compiler.Compile(compilation->job, LimitFor(compilation->job), compilation->cancelled);
+    TrimCodeFolder(result);
     Finish(lane, *compilation, std::move(result));
   }
+}
+
+void CompilePool::TrimCodeFolder(const CompileResult& result) {
+  if (options_.code_folder.empty() || result.is_kept || !result.code.ok()) return;
+  {
+    absl::MutexLock lock(&mutex_);
+    added_bytes_ += result.code->binary.size();
+    if (added_bytes_ < options_.code_folder_bytes / 8) return;
+    added_bytes_ = 0;
+  }
+  CodeFolder(options_.code_folder).Trim(options_.code_folder_bytes).IgnoreError();
 }
 
 absl::Duration CompilePool::LimitFor(const CompileJob& job) const {
@@ -102,9 +116,10 @@ void CompilePool::Finish(Lane* lane, const Compilation& compilation, CompileResu
   auto shared = std::make_shared<const CompileResult>(std::move(result));
   absl::MutexLock lock(&mutex_);
   lane->running = nullptr;
-  stats_.busy_seconds += shared->seconds;
+  if (!shared->is_kept) stats_.busy_seconds += shared->seconds;
   if (compilation.cancelled) return;  // the callbacks have already been posted
   Count(shared->code.status());
+  if (shared->is_kept && shared->code.ok()) ++stats_.kept;
   if (shared->code.ok()) {
     compile_seconds_.insert(std::upper_bound(compile_seconds_.begin(), compile_seconds_.end(), shared->seconds),
                             shared->seconds);

@@ -37,6 +37,10 @@ struct CompilePoolOptions {
   static constexpr double kStragglerFactor = 4;
   static constexpr absl::Duration kLeastLimit = absl::Seconds(1);
   size_t kept_bytes = size_t{256} << 20;  // of results, kept for later equal jobs; the oldest are dropped
+  // The folder in which CUDA code is kept for later pools, also of other processes (CodeFolder); empty: none. A pool
+  // trims it when it is created, and after each eighth of the limit that its compilers add.
+  std::string code_folder;
+  uint64_t code_folder_bytes = uint64_t{1} << 30;
 };
 
 // Counters of a pool since its creation.
@@ -46,12 +50,13 @@ struct CompilePoolStats {
   int64_t deduplicated = 0;    // jobs that got, or will get, the result of an equal job
   // The results of the unique sources.
   int64_t compiled = 0;
+  int64_t kept = 0;     // of these, from the code folder
   int64_t refused = 0;  // the source does not compile
   int64_t timeouts = 0;
   int64_t crashes = 0;
   int64_t unavailable = 0;  // there is no compiler for the source
   int64_t cancelled = 0;
-  double busy_seconds = 0;  // sum over all processes
+  double busy_seconds = 0;  // of the compilers, summed over all processes
 };
 
 // Compiles sources in separate processes, several at a time. NVRTC compiles one source at a time in a process, and a
@@ -98,7 +103,7 @@ class CompilePool {
 
   // A thread with its compiler process.
   struct Lane {
-    explicit Lane(const process::ChildProgram& program) : compiler(program) {}
+    explicit Lane(const CompilePoolOptions& options) : compiler(options.program, options.code_folder) {}
     Compiler compiler;
     std::shared_ptr<Compilation> running;  // null: idle. Guarded by the pool's mutex
     std::thread thread;
@@ -112,6 +117,7 @@ class CompilePool {
   std::shared_ptr<Compilation> Next(Lane* lane);
   void Finish(Lane* lane, const Compilation& compilation, CompileResult result);
   void Count(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void TrimCodeFolder(const CompileResult& result);
   void CancelAll() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void DeliverToAll(const Compilation& compilation, const std::shared_ptr<const CompileResult>& result);
   void Deliver(Callback done, std::shared_ptr<const CompileResult> result, bool deduplicated);
@@ -126,6 +132,7 @@ class CompilePool {
   CompilePoolStats stats_ ABSL_GUARDED_BY(mutex_);
   std::vector<double> compile_seconds_ ABSL_GUARDED_BY(mutex_);  // of the sources that compiled, ascending
   ResultStore kept_ ABSL_GUARDED_BY(mutex_);
+  uint64_t added_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // to the code folder, since it was trimmed
   absl::flat_hash_map<std::string, std::shared_ptr<Compilation>> open_ ABSL_GUARDED_BY(mutex_);  // queued or running
   std::deque<std::shared_ptr<Compilation>> queue_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::unique_ptr<Lane>> lanes_ ABSL_GUARDED_BY(mutex_);

@@ -30,16 +30,17 @@ absl::Status Failure(const absl::Status& status, const CompileJob& job, absl::Du
   return absl::InternalError(absl::StrCat(status.message(), "\nIt was compiling ", Which(job)));
 }
 
-CompileRequest MakeRequest(const CompileJob& job) {
+CompileRequest MakeRequest(const CompileJob& job, const std::string& code_folder) {
   CompileRequest request;
   request.set_source(job.source);
   request.set_is_opencl(job.dialect == device::Dialect::kOpenCl);
   request.set_target(job.target);
+  request.set_code_folder(code_folder);
   return request;
 }
 
 CompileResult ToCompileResult(CompileReply reply) {
-  CompileResult result = {.seconds = reply.seconds()};
+  CompileResult result = {.seconds = reply.seconds(), .is_kept = reply.is_kept()};
   if (reply.code() == 0) {
     result.code = device::CompiledCode{.binary = std::move(*reply.mutable_binary()),
                                        .log = std::move(*reply.mutable_log()),
@@ -81,7 +82,7 @@ absl::StatusOr<process::ChildProcess*> Compiler::Child(const std::atomic<bool>& 
 
 absl::Status Compiler::Exchange(process::ChildProcess* child, const CompileJob& job, absl::Duration time_limit,
                                 CompileResult* result) {
-  RETURN_IF_ERROR(child->Send(MakeRequest(job), time_limit));
+  RETURN_IF_ERROR(child->Send(MakeRequest(job, code_folder_), time_limit));
   CompileReply reply;
   RETURN_IF_ERROR(child->Receive(&reply, time_limit));
   *result = ToCompileResult(std::move(reply));

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -18,7 +19,9 @@ namespace telemetry::worker::tune::compile {
 // killed. One thread calls Compile; any thread may call Interrupt.
 class Compiler {
  public:
-  explicit Compiler(process::ChildProgram program) : program_(std::move(program)) {}
+  // Keeps code in the CodeFolder at `code_folder`; empty: nowhere.
+  Compiler(process::ChildProgram program, std::string code_folder)
+      : program_(std::move(program)), code_folder_(std::move(code_folder)) {}
 
   // Compiles one source. `cancelled` must become true before the Interrupt call that cancels this job.
   CompileResult Compile(const CompileJob& job, absl::Duration time_limit, const std::atomic<bool>& cancelled);
@@ -33,6 +36,7 @@ class Compiler {
   void Discard();
 
   const process::ChildProgram program_;
+  const std::string code_folder_;
   absl::Mutex mutex_;
   std::unique_ptr<process::ChildProcess> child_
       ABSL_GUARDED_BY(mutex_);                        // set and reset by the thread that calls Compile

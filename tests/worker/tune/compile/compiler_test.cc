@@ -9,7 +9,7 @@ namespace {
 
 // Tests that a job never gets the process that an Interrupt for the previous job is killing.
 TEST(CompilerTest, TheJobAfterAnInterruptHasAProcessOfItsOwn) {
-  Compiler compiler(FakeCompiler());
+  Compiler compiler(FakeCompiler(), "");
   const std::atomic<bool> cancelled = false;
   for (int i = 0; i < 20; ++i) {
     const CompileResult result = compiler.Compile({.source = "source"}, absl::Seconds(60), cancelled);

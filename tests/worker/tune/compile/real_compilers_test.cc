@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "tests/environment.h"
+#include "tests/temp_folder.h"
 #include "tests/worker/compiler.h"
 #include "tests/worker/tune/compile/pool_fixture.h"
 #include "worker/device/device.h"
@@ -62,6 +64,36 @@ TEST_F(RealCompilersTest, CudaCompiles) {
   EXPECT_GT(results[0].seconds, 0);
   EXPECT_EQ(ResultCode(results[1]), StatusCode::kInvalidArgument);
   EXPECT_THAT(results[1].log(), HasSubstr("identifier \"unknown\" is undefined"));
+}
+
+TEST_F(RealCompilersTest, CodeIsKeptForLaterPools) {
+  if (!HasNvrtc()) GTEST_SKIP() << "no NVRTC";
+  const TempFolder folder;
+  const CompilePoolOptions options = {.processes = 1, .code_folder = folder.path()};
+  StartPool(options);
+  SubmitCuda(CudaSource(1));
+  Results();
+  EXPECT_EQ(pool_->stats().kept, 0);
+  StartPool(options);
+  SubmitCuda(CudaSource(1));
+  SubmitCuda(CudaSource(2));
+  const std::vector<CompileResult> results = Results();
+  EXPECT_TRUE(results[1].is_kept);
+  EXPECT_EQ(results[1].code.value().binary, results[0].code.value().binary);
+  EXPECT_EQ(results[1].seconds, results[0].seconds);
+  EXPECT_FALSE(results[2].is_kept);
+  EXPECT_EQ(pool_->stats().compiled, 2);
+  EXPECT_EQ(pool_->stats().kept, 1);
+  EXPECT_EQ(pool_->stats().busy_seconds, results[2].seconds);
+}
+
+TEST_F(RealCompilersTest, TheCodeFolderIsTrimmed) {
+  if (!HasNvrtc()) GTEST_SKIP() << "no NVRTC";
+  const TempFolder folder;
+  StartPool({.processes = 1, .code_folder = folder.path(), .code_folder_bytes = 1});
+  for (int i = 0; i < 3; ++i) SubmitCuda(CudaSource(i));
+  Results();
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 TEST_F(RealCompilersTest, OpenClCompiles) {
