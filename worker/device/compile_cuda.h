@@ -13,8 +13,8 @@ namespace telemetry::worker::device {
 // Returns a version such as "13.0". UNAVAILABLE: there is no NVRTC; the message lists the paths that were tried.
 absl::StatusOr<std::string> NvrtcVersion();
 
-// Returns the version and the size of the library's file, which tells releases with the same version apart. UNAVAILABLE:
-// as above.
+// Returns the version and the size of the library's file, which tells releases with the same version apart.
+// UNAVAILABLE: as above.
 absl::StatusOr<std::string> NvrtcIdentity();
 
 // Compiles CUDA source, without a device, to a cubin for an architecture ("sm_80", "sm_90") with all instructions of

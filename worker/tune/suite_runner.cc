@@ -170,9 +170,12 @@ std::string FormatRow(const SuiteOutcome& outcome) {
   if (tuned.stopped) return Cat(head, "stopped\n");
   if (!tuned.ranking.best) return Cat(head, "no config ran with correct results\n");
   const double best_ms = tuned.ranking.best->perf_ms;
-  const double default_ms = tuned.ranking.default_perf_ms.value_or(0);
-  return head + absl::StrFormat("%10.4f %10.4f %7.2fx %8d %8.1f\n", best_ms, default_ms, default_ms / best_ms,
-                                recording::ConfigsRun(tuned.counters), tuned.counters.seconds_total);
+  // The default config is not in the final if it failed or was so slow that its measurement was stopped.
+  const std::optional<double> default_ms = tuned.ranking.default_perf_ms;
+  const std::string compared = default_ms ? absl::StrFormat("%10.4f %7.2fx", *default_ms, *default_ms / best_ms)
+                                          : absl::StrFormat("%10s %8s", "-", "-");
+  return head + absl::StrFormat("%10.4f %s %8d %8.1f\n", best_ms, compared, recording::ConfigsRun(tuned.counters),
+                                tuned.counters.seconds_total);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ bool FailedIn(const AttemptRow& row, std::string_view phase) { return row.failur
 
 void Count(const AttemptRow& row, recording::AttemptCounters* counters) {
   if (row.status == status::kDeduplicated) ++counters->deduplicated;
+  if (row.status == status::kFiltered) ++counters->filtered;
   if (row.status == status::kTimeout) ++counters->timeouts;
   if (row.status == status::kFiltered || row.status == status::kDeduplicated || !row.failure) return;
   const std::string& error_class = row.failure->error_class();

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tests/temp_folder.h"
+#include "worker/tune/suite_runner.h"
 
 namespace telemetry::worker::tune {
 namespace {
@@ -63,6 +64,19 @@ TEST(SuiteTest, AnEntryCanBeASpecification) {
 
 TEST(SuiteTest, AFileThatIsNotThereIsNamed) {
   EXPECT_EQ(ReadSuite("/nowhere/suite.json").status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST(SummaryTableTest, ADefaultConfigThatWasNotInTheFinalHasNoTime) {
+  SuiteEntry entry;
+  entry.kernel = kernels::FindKernel("add").value();
+  entry.problem = kernels::DefaultProblem(*entry.kernel);
+  TaskResult result;
+  result.tuned.ranking.best = {codegen::Config(), 0.5};
+  result.tuned.counters = {.configs_tested = 100, .deduplicated = 10, .filtered = 60};
+  SuiteOutcome outcome = {.entry = &entry, .device = "cuda:0", .result = result};
+  EXPECT_THAT(SummaryTable({outcome}), testing::ContainsRegex("0\\.5000 +- +- +30 "));
+  outcome.result->tuned.ranking.default_perf_ms = 1;
+  EXPECT_THAT(SummaryTable({outcome}), testing::ContainsRegex("0\\.5000 +1\\.0000 +2\\.00x +30 "));
 }
 
 }  // namespace

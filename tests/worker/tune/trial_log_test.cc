@@ -53,6 +53,7 @@ TEST_F(TrialLogTest, CountsConfigsOnceAndGenerationsThatHaveResults) {
   EXPECT_EQ(log_.generations(), 2);
   EXPECT_EQ(log_.Counters().configs_tested, 2);
   EXPECT_EQ(log_.Counters().deduplicated, 1);
+  EXPECT_EQ(log_.Counters().filtered, 1);
 }
 
 }  // namespace

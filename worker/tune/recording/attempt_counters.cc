@@ -26,6 +26,7 @@ Json CountersJson(const AttemptCounters& counters) {
   add("timeouts", Json::Integer(counters.timeouts));
   add("unique_sources", Json::Integer(counters.unique_sources));
   add("deduplicated", Json::Integer(counters.deduplicated));
+  add("filtered", Json::Integer(counters.filtered));
   add("generations", Json::Integer(counters.generations));
   add("seconds_total", NumberJson(counters.seconds_total));
   add("seconds_compiling", NumberJson(counters.seconds_compiling));

@@ -17,6 +17,7 @@ struct AttemptCounters {
   int64_t timeouts = 0;           // during compilation or a run
   int64_t unique_sources = 0;     // sources that were compiled
   int64_t deduplicated = 0;       // configs whose source had been compiled before
+  int64_t filtered = 0;           // configs that were excluded before they were compiled
   int64_t generations = 0;
   double seconds_total = 0;  // from the beginning to the end of the attempt
   // Sums over all processes, which may exceed seconds_total.
@@ -27,8 +28,11 @@ struct AttemptCounters {
   std::optional<uint64_t> best_config_id;  // 16 hex digits in the JSON
 };
 
-// Returns the number of configs that were run: the tested configs without those whose code had been run before.
-inline int64_t ConfigsRun(const AttemptCounters& counters) { return counters.configs_tested - counters.deduplicated; }
+// Returns the number of configs that were compiled: the tested configs without those that were excluded or whose code
+// was that of an earlier config.
+inline int64_t ConfigsRun(const AttemptCounters& counters) {
+  return counters.configs_tested - counters.deduplicated - counters.filtered;
+}
 
 // Returns the counters as JSON. Values that are not finite become null.
 record::Json CountersJson(const AttemptCounters& counters);

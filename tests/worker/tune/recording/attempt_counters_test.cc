@@ -15,6 +15,7 @@ TEST(AttemptCounters, AllAreThere) {
                                     .timeouts = 4,
                                     .unique_sources = 90,
                                     .deduplicated = 5,
+                                    .filtered = 7,
                                     .generations = 6,
                                     .seconds_total = 12.5,
                                     .seconds_compiling = 20,
@@ -23,8 +24,8 @@ TEST(AttemptCounters, AllAreThere) {
                                     .best_config_id = 0xabc};
   EXPECT_EQ(record::ToJson(CountersJson(counters)),
             R"({"configs_tested": 100, "compile_failures": 1, "worker_failures": 2, "accuracy_failures": 3, )"
-            R"("timeouts": 4, "unique_sources": 90, "deduplicated": 5, "generations": 6, "seconds_total": 12.5, )"
-            R"("seconds_compiling": 20.0, "seconds_measuring": 1e-05, "best_perf_ms": 0.1, )"
+            R"("timeouts": 4, "unique_sources": 90, "deduplicated": 5, "filtered": 7, "generations": 6, )"
+            R"("seconds_total": 12.5, "seconds_compiling": 20.0, "seconds_measuring": 1e-05, "best_perf_ms": 0.1, )"
             R"("best_config_id": "0000000000000abc"})");
 }
 
