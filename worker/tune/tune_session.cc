@@ -60,7 +60,10 @@ std::vector<codegen::Config> ConfigsToConfirm(const KnownConfigs& known, const c
     const absl::StatusOr<codegen::Config> normal = space.Normalize(config);
     if (normal.ok() && configs.size() < kMostConfirmed) add(*normal);
   }
-  if (!configs.empty()) add(space.Default());
+  if (configs.empty()) return {};
+  // The first config of an attempt is its default: `compare` and the pages rely on that.
+  configs.insert(configs.begin(), space.Default());
+  configs.erase(std::remove(configs.begin() + 1, configs.end(), configs.front()), configs.end());
   return configs;
 }
 

@@ -3,6 +3,8 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <future>
+#include <iterator>
 #include <memory>
 #include <random>
 #include <string_view>
@@ -22,6 +24,7 @@ namespace telemetry::bench {
 namespace {
 
 constexpr char kProducerId[] = "bench-export----";  // 16 bytes
+constexpr uint64_t kRowsPerCommit = 20 * kRowsPerRun;
 constexpr char kRecordKeys[] =
     R"(["block_sizes", "loop_orders", "l2_groupings", "range_unroll_factors", "range_warp_specializes", )"
     R"("range_num_stages", "range_multi_buffers", "range_flattens", "load_eviction_policies", "num_warps", )"
@@ -127,6 +130,16 @@ class RunBuilder {
   std::vector<v1::Record> records_;
 };
 
+// Returns the records of the runs with the rows from `first_row` to before `end_row`; none if the range is empty.
+std::vector<v1::Record> BuildRuns(uint64_t first_row, uint64_t end_row) {
+  std::vector<v1::Record> records;
+  for (uint64_t row = first_row; row < end_row; row += kRowsPerRun) {
+    std::vector<v1::Record> run = RunBuilder(row / kRowsPerRun).Build(std::min(kRowsPerRun, end_row - row));
+    std::move(run.begin(), run.end(), std::back_inserter(records));
+  }
+  return records;
+}
+
 absl::Status Commit(const std::vector<v1::Record>& records, uint64_t first_seq, storage::StoreWriter* writer) {
   std::vector<storage::ProducerBatch> batches(1);
   batches[0].producer_id = kProducerId;
@@ -150,8 +163,14 @@ absl::Status BuildDataset(const std::string& db, uint64_t first_row, uint64_t en
   absl::StatusOr<uint64_t> committed = (*writer)->OpenProducer(kProducerId, 1, "bench-export");
   if (!committed.ok()) return committed.status();
   uint64_t next_seq = *committed + 1;
-  for (uint64_t row = first_row; row < end_row; row += kRowsPerRun) {
-    const std::vector<v1::Record> records = RunBuilder(row / kRowsPerRun).Build(std::min(kRowsPerRun, end_row - row));
+  const auto build_from = [&](uint64_t row) {
+    return std::async(std::launch::async, BuildRuns, row, std::min(end_row, row + kRowsPerCommit));
+  };
+  // The next records are built while these are stored.
+  std::future<std::vector<v1::Record>> next = build_from(first_row);
+  for (uint64_t row = first_row; row < end_row; row += kRowsPerCommit) {
+    const std::vector<v1::Record> records = next.get();
+    next = build_from(row + kRowsPerCommit);
     if (absl::Status status = Commit(records, next_seq, writer->get()); !status.ok()) return status;
     next_seq += records.size();
   }

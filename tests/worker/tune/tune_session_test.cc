@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -71,6 +72,22 @@ TEST_F(TuneSessionTest, AKnownRunIsConfirmedByTheConfigsOfItsFinal) {
   std::vector<codegen::Config> finalists = searched.tuned.ranking.runners_up;
   finalists.push_back(searched.tuned.ranking.best->config);
   EXPECT_THAT(finalists, testing::Contains(confirmed.tuned.ranking.best->config));
+}
+
+TEST_F(TuneSessionTest, AConfirmationBeginsWithTheDefaultConfig) {
+  Tune();
+  std::vector<codegen::Config> generated;
+  codegen::Config default_config;
+  spoil_ = [&](const runtime::BoundKernel& kernel, const codegen::Config& config) {
+    generated.push_back(config);
+    default_config = kernel.config_space().Default();
+    return kernel.Generate(config);
+  };
+  Tune();
+  EXPECT_THAT(notices_, HasSubstr("confirming"));
+  ASSERT_FALSE(generated.empty());
+  EXPECT_EQ(generated.front(), default_config);
+  EXPECT_EQ(std::count(generated.begin(), generated.end(), default_config), 1);
 }
 
 TEST_F(TuneSessionTest, AKnownRunIsSearchedOnRequest) {
