@@ -7,6 +7,12 @@
 #include "absl/strings/str_format.h"
 
 namespace telemetry::worker::kernels {
+namespace {
+
+// Sets of inputs that are in memory at the same time.
+constexpr double kSets = 2;
+
+}  // namespace
 
 absl::Status CheckFitsMemory(const Problem& problem) {
   // A double, because the product of the sizes may overflow an integer.
@@ -14,7 +20,7 @@ absl::Status CheckFitsMemory(const Problem& problem) {
   for (const TensorSpec& tensor : problem.tensors) {
     double elements = 1;
     for (const int64_t size : tensor.sizes) elements *= static_cast<double>(size);
-    bytes += elements * sizeof(double);
+    bytes += kSets * elements * sizeof(double);
   }
   const double there = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
   if (bytes <= there) return absl::OkStatus();

@@ -1,6 +1,7 @@
 #include "worker/tune/library_subject.h"
 
 #include <future>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -42,15 +43,17 @@ std::string SourceWithFlags(const LibraryKernel& kernel, const Problem& problem)
   return source;
 }
 
-// Returns the problem with two sets of inputs: `arguments`, drawn from `seed`, and others.
+// Returns the problem with two sets of inputs: `arguments`, drawn from `seed`, and those of `other_case`, drawn from
+// `seed` + 1.
 absl::StatusOr<measure::MeasureProblem> MakeLibraryProblem(const LibraryKernel& kernel, const Problem& problem,
                                                            const BoundKernel& bound, const Arguments& arguments,
-                                                           uint64_t seed, compile::CompilePool* compilers) {
+                                                           uint64_t seed, kernels::Case other_case,
+                                                           compile::CompilePool* compilers) {
   const auto tolerance = [&](std::string_view /*name*/, device::DType dtype) {
     return kernel.tolerance(problem, dtype);
   };
-  ASSIGN_OR_RETURN(Arguments others,
-                   kernels::ArgumentsOn(bound.device(), kernel, kernels::MakeCase(kernel, problem, seed + 1)));
+  ASSIGN_OR_RETURN(Arguments others, kernels::ArgumentsOn(bound.device(), kernel, other_case));
+  other_case = {};
   ASSIGN_OR_RETURN(
       std::optional<measure::MeasureProblem> with_baseline,
       MakeBaselineProblem(bound, std::vector<Arguments>{arguments, others}, tolerance, {.seed = seed}, compilers));
@@ -89,6 +92,10 @@ absl::StatusOr<LibrarySubject> MakeLibrarySubject(const LibraryKernel& kernel, c
   runtime::KernelSpec spec = kernels::MakeKernelSpec(kernel);
   spec.settings = settings;
   ASSIGN_OR_RETURN(std::unique_ptr<Kernel> made, Kernel::Create(std::move(spec)));
+  // The values of the second set of inputs are drawn while those of the first one are. Another attempt draws them
+  // again.
+  const auto draw_other = [&kernel, problem, input_seed] { return kernels::MakeCase(kernel, problem, input_seed + 1); };
+  const auto drawn = std::make_shared<std::future<kernels::Case>>(std::async(std::launch::async, draw_other));
   ASSIGN_OR_RETURN(Arguments arguments,
                    kernels::ArgumentsOn(device, kernel, kernels::MakeCase(kernel, problem, input_seed)));
   absl::StatusOr<std::shared_ptr<BoundKernel>> bound = made->Bind(arguments);
@@ -99,11 +106,13 @@ absl::StatusOr<LibrarySubject> MakeLibrarySubject(const LibraryKernel& kernel, c
   LibrarySubject subject = {.kernel = std::move(made), .bound = *bound, .arguments = arguments};
   subject.info = DescribeAttempt(**bound, MakeLibraryRun(kernel, problem, settings, device->properties()));
   subject.info.wrapper_graph = wrapper::WrapperGraph(plan, device->id());
-  subject.subject = {
-      .kernel = std::make_shared<BoundTunable>(*bound, arguments),
-      .measure_problem = [&kernel, problem, bound = *bound, arguments, input_seed](compile::CompilePool* compilers) {
-        return MakeLibraryProblem(kernel, problem, *bound, arguments, input_seed, compilers);
-      }};
+  subject.subject = {.kernel = std::make_shared<BoundTunable>(*bound, arguments),
+                     .measure_problem = [&kernel, problem, bound = *bound, arguments, input_seed, draw_other,
+                                         drawn](compile::CompilePool* compilers) {
+                       kernels::Case other = drawn->valid() ? drawn->get() : draw_other();
+                       return MakeLibraryProblem(kernel, problem, *bound, arguments, input_seed, std::move(other),
+                                                 compilers);
+                     }};
   return subject;
 }
 

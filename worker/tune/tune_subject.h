@@ -14,8 +14,8 @@ namespace telemetry::worker::tune {
 struct TuneSubject {
   std::shared_ptr<const TunableKernel> kernel;
   // Returns the inputs and the expected results (measure/kernel_problem.h), or code that computes them, which
-  // `compilers` compiles. Called once, from another thread, because computing references is slow and the tuner compiles
-  // meanwhile.
+  // `compilers` compiles. Called once for each attempt, from another thread, because computing references is slow and
+  // the tuner compiles meanwhile.
   std::function<absl::StatusOr<measure::MeasureProblem>(compile::CompilePool* compilers)> measure_problem;
 };
 
