@@ -118,7 +118,7 @@ absl::Status CodeFolder::Trim(uint64_t limit_bytes) const {
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.used < b.used; });
   for (const Entry& entry : entries) {
     if (bytes <= limit_bytes) break;
-    const absl::Status removed = client::RemoveFile(entry.path.string());
+    absl::Status removed = client::RemoveFile(entry.path.string());
     if (!removed.ok() && !absl::IsNotFound(removed)) return removed;
     bytes -= entry.bytes;
   }
