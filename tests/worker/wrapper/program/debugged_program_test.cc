@@ -101,7 +101,7 @@ class DebuggedProgramTest : public ::testing::Test {
     return Collect(folder, lines);
   }
 
-  // Runs a program, which must find its results right, and returns what it writes to standard error.
+  // Runs a program, which must find its results right, and returns its standard error.
   static std::string RunProgram(const std::string& folder, const std::string& command) {
     const ShellOutcome run = ShellIn(folder, command + " 2>stderr");
     EXPECT_EQ(run.exit_status, 0) << run.output << ReadText(folder + "/stderr");
