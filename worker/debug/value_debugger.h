@@ -49,6 +49,8 @@ class ValueDebugger {
   // calls are not supported.
   void StayOff(std::string_view kernel);
 
+  // Returns true if values of kernels are saved or printed, not only their names.
+  bool WantsAnyValues() const { return options_.level != DebugLevel::kNames; }
   // Returns true if values of this kernel are saved or printed.
   bool WantsValues(std::string_view kernel) const;
 

@@ -62,7 +62,7 @@ absl::Status RunMemory::AllocateFor(int buffer, int64_t bytes) {
   }
   ASSIGN_OR_RETURN(Tensor allocated, runtime::AllocateTensor(device_, dtype, {elements}));
   memory = std::move(allocated);
-  return absl::OkStatus();
+  return fills_ && elements > 0 ? device_->Fill(memory.buffer.get(), 0xff) : absl::OkStatus();
 }
 
 absl::StatusOr<Tensor> RunMemory::MakeTensor(int buffer) const {

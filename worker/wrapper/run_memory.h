@@ -18,9 +18,10 @@ namespace telemetry::worker::wrapper {
 // this object. For use by one thread.
 class RunMemory {
  public:
-  // If `device` is null, the memory is on the host.
-  RunMemory(const Plan* plan, std::shared_ptr<device::Device> device)
-      : plan_(*plan), device_(std::move(device)), places_(ComputePlaces(plan_)) {}
+  // If `device` is null, the memory is on the host. If `fills`, new memory is filled with the byte 0xff, which is NaN,
+  // -1 or true; memory on the host always is filled with ir::FillValue().
+  RunMemory(const Plan* plan, std::shared_ptr<device::Device> device, bool fills)
+      : plan_(*plan), device_(std::move(device)), fills_(fills), places_(ComputePlaces(plan_)) {}
 
   // Begins a run. INVALID_ARGUMENT: the inputs do not match the plan's.
   absl::Status TakeInputs(absl::Span<const runtime::Tensor> inputs);
@@ -45,6 +46,7 @@ class RunMemory {
 
   const Plan& plan_;
   const std::shared_ptr<device::Device> device_;
+  const bool fills_;
   const std::vector<Place> places_;
   std::vector<runtime::Tensor> memory_;  // by buffer that is not a view; one-dimensional if the plan allocated it
 };

@@ -21,7 +21,10 @@ using runtime::Kernel;
 using runtime::Tensor;
 
 PlanRunner::PlanRunner(Plan plan, std::shared_ptr<Device> device, debug::ValueDebugger* debugger)
-    : plan_(std::move(plan)), device_(std::move(device)), debugger_(debugger), memory_(&plan_, device_) {}
+    : plan_(std::move(plan)),
+      device_(std::move(device)),
+      debugger_(debugger),
+      memory_(&plan_, device_, debugger != nullptr && debugger->WantsAnyValues()) {}
 
 absl::StatusOr<std::unique_ptr<PlanRunner>> PlanRunner::Create(Plan plan, std::shared_ptr<Device> device,
                                                                debug::ValueDebugger* debugger) {

@@ -22,8 +22,9 @@ namespace telemetry::worker::wrapper {
 class PlanRunner {
  public:
   // Creates a runner. If `device` is null, the plan runs on the host. `debugger` sees the inputs of each Run() and the
-  // values that its calls read and write; the runner then waits for each call. `debugger` must outlive the runner. If
-  // it is null, calls have no extra cost. Errors are those of VerifyPlan(), of traces and of Kernel::Create().
+  // values that its calls read and write; the runner then waits for each call. If the debugger shows values, new memory
+  // is filled with NaN, -1 or true. `debugger` must outlive the runner. If it is null, calls have no extra cost. Errors
+  // are those of VerifyPlan(), of traces and of Kernel::Create().
   static absl::StatusOr<std::unique_ptr<PlanRunner>> Create(Plan plan, std::shared_ptr<device::Device> device,
                                                             debug::ValueDebugger* debugger = nullptr);
 

@@ -21,7 +21,8 @@ constexpr std::string_view kTaken =
     "struct switch template this throw true try typedef typeid typename union unsigned using virtual void "
     "volatile wchar_t while xor int64_t main errno stdin stdout stderr linux unix assert EOF NULL NAN INFINITY "
     "CHECK F32 F16 BF16 I32 BOOL Buffer Kernel Allocate Free View Input Compile Launch Product RunPlan "
-    "CheckOutput HostProduct HostLayerNorm";
+    "CheckOutput HostProduct HostLayerNorm DebugValue DebugTensor DebugOutput DebugNumber DebugInputs DebugBefore "
+    "DebugAfter DebugWrote";
 
 std::string_view DTypeWord(DType dtype) {
   switch (dtype) {
@@ -54,6 +55,7 @@ class CppLines {
   void WriteAll() {
     out_.Open("void RunPlan()");
     for (size_t i = 0; i < plan_.inputs.size(); ++i) WriteInput(i);
+    WriteDebugInputs();
     for (line_ = 0; line_ < plan_.lines.size(); ++line_) {
       const Line& line = plan_.lines[line_];
       const auto* comment = std::get_if<Comment>(&line);
@@ -92,7 +94,9 @@ class CppLines {
     std::vector<std::string> parts = {Quoted(kernel.name), names_.kernels[static_cast<size_t>(launch.kernel)],
                                       Cat(launch.grid), Cat(generated.threads), Cat(generated.shared_bytes)};
     for (const ProgramArgument& argument : launch.arguments) parts.push_back(ArgumentText(argument));
+    WriteDebugBefore({});
     out_.Line("Launch(", absl::StrJoin(parts, ", "), ");");
+    WriteDebugAfter();
   }
   void operator()(const CallExtern& line) {
     std::vector<std::string> outputs;
@@ -162,8 +166,57 @@ class CppLines {
     for (const int argument : call.arguments) parts.push_back(TensorText(argument));
     if (!is_product) parts.push_back(CppNumber(call.scalars.at("eps")));
     parts.insert(parts.end(), outputs.begin(), outputs.end());
+    WriteDebugBefore(outputs);
     out_.Line(function, "(", absl::StrJoin(parts, ", "), ");");
+    WriteDebugAfter();
     runtime_.insert(by_cublas ? "cublas_product.cpp" : is_product ? "host_product.cpp" : "host_layer_norm.cpp");
+  }
+
+  // Returns a list of values that the debugger shows. `outputs` are the names of the outputs of a call, or empty if
+  // they are those of their buffers.
+  std::string DebugList(const std::vector<DebugArgument>& arguments, const std::vector<std::string>& outputs) const {
+    std::vector<std::string> parts;
+    size_t next = 0;
+    for (const DebugArgument& argument : arguments) {
+      if (argument.buffer < 0) {
+        parts.push_back(Cat("DebugNumber(", Quoted(argument.name), ", ", Quoted(argument.number), ")"));
+        continue;
+      }
+      const PlanBuffer& buffer = plan_.buffer(argument.buffer);
+      const bool is_named = argument.is_output && next < outputs.size();
+      parts.push_back(Cat(argument.is_output ? "DebugOutput(" : "DebugTensor(", Quoted(argument.name), ", ",
+                          Quoted(argument.memory.empty() ? "" : buffer.name), ", ", Quoted(argument.memory), ", {",
+                          is_named ? outputs[next++] : Name(argument.buffer), ", ", CppLayout(buffer), "})"));
+    }
+    return Cat("{", absl::StrJoin(parts, ", "), "}");
+  }
+
+  void WriteDebugInputs() {
+    if (model_.debug_inputs.empty()) return;
+    out_.Line("DebugInputs(", Quoted(plan_.name), ", ", DebugList(model_.debug_inputs, {}), ");");
+  }
+
+  void WriteDebugBefore(const std::vector<std::string>& outputs) {
+    const std::optional<DebugCall>& call = model_.debug_calls[line_];
+    if (!call.has_value()) return;
+    if (call->shows_values) {
+      const std::string& values = names_.debug_values.at(line_);
+      out_.Line("const std::vector<DebugValue> ", values, " = ", DebugList(call->arguments, outputs), ";");
+      out_.Line("DebugBefore(", Quoted(call->kernel), ", ", values, ");");
+    } else if (call->written.empty()) {
+      out_.Line("DebugBefore(", Quoted(call->kernel), ");");
+    }
+  }
+
+  void WriteDebugAfter() {
+    const std::optional<DebugCall>& call = model_.debug_calls[line_];
+    if (!call.has_value()) return;
+    if (call->written.empty()) return out_.Line("DebugAfter(", Quoted(call->kernel), ");");
+    std::vector<std::string> written;
+    for (const std::string& memory : call->written) written.push_back(Quoted(memory));
+    const std::string values = call->shows_values ? Cat(", ", names_.debug_values.at(line_)) : "";
+    out_.Line(call->shows_values ? "DebugAfter(" : "DebugWrote(", Quoted(call->kernel), ", {",
+              absl::StrJoin(written, ", "), "}", values, ");");
   }
 
   // Finds the buffers that a later line than the one that makes them uses. Compilers warn about the others.

@@ -3,6 +3,7 @@
 #include "absl/strings/str_join.h"
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
+#include "worker/debug/statistics_code.h"
 #include "worker/device/compile_options.h"
 #include "worker/wrapper/program/cpp_lines.h"
 #include "worker/wrapper/program/program.h"
@@ -38,11 +39,20 @@ std::string Includes(const ProgramModel& model) {
     text = UsesCublas(*model.plan, Dialect::kCuda) ? "#include <cublas_v2.h>\n" : "";
     text += "#include <cuda.h>\n#include <nvrtc.h>\n";
   }
-  for (const char* header : {"algorithm", "chrono", "cmath", "cstdint", "cstdio", "cstdlib", "cstring", "iterator",
-                             "random", "string", "utility", "vector"}) {
-    text += Cat(header == std::string_view("algorithm") ? "\n" : "", "#include <", header, ">\n");
+  const bool shows_values = DebugRuntime(model) == "debug_values";
+  text += "\n#include <algorithm>\n";
+  if (shows_values) text += "#include <cctype>\n#include <cerrno>\n";
+  for (const char* header : {"chrono", "cmath", "cstdint", "cstdio", "cstdlib", "cstring"}) {
+    text += Cat("#include <", header, ">\n");
   }
-  return text;
+  if (shows_values) text += "#include <filesystem>\n";
+  text += "#include <iterator>\n";
+  if (shows_values) text += "#include <map>\n";
+  text += "#include <random>\n";
+  if (shows_values) text += "#include <set>\n";
+  text += "#include <string>\n";
+  if (shows_values) text += "#include <system_error>\n";
+  return text + "#include <utility>\n#include <vector>\n";
 }
 
 std::string Constants(const ProgramModel& model) {
@@ -59,6 +69,20 @@ std::string Constants(const ProgramModel& model) {
 
              "const double kMeasuredMs = ", CppNumber(measured_ms), ";  // of its launches",
              measured_ms > 0 ? "" : "; 0: not known", "\n");
+}
+
+// Returns the part of the program that the debug calls need.
+std::string DebugPart(const ProgramModel& model) {
+  const std::string_view runtime = DebugRuntime(model);
+  if (runtime.empty()) return "";
+  const std::string fixed = Cat("\n", RuntimeText(Cat(runtime, ".cpp")));
+  if (runtime == "debug_names") return fixed;
+  const device::Dialect dialect = model.options.target.dialect;
+  const std::string source = debug::StatisticsSource(dialect, debug::StatisticsSums::kDouble);
+  return Cat("\nconst int kDebugLevel = ", static_cast<int>(model.options.debug.level), ";\n",
+             "const char kDebugFolder[] = ", Quoted(model.options.debug.folder), ";\n",
+             "const int kStatisticsThreads = ", debug::StatisticsThreads(dialect), ";\n",
+             "const char kStatisticsSource[] = R\"KERNEL(", source, ")KERNEL\";\n", fixed);
 }
 
 std::string ExpectedText(const ProgramModel& model, size_t output, const std::string& name) {
@@ -105,6 +129,7 @@ absl::StatusOr<std::string> CppProgram(const Plan& plan, const ProgramOptions& o
   std::vector<std::string_view> files = {"values.cpp", is_cuda ? "cuda.cpp" : "opencl.cpp", "check.cpp", "time.cpp"};
   files.insert(files.end(), lines.runtime.begin(), lines.runtime.end());
   for (const std::string_view file : files) text += Cat("\n", RuntimeText(file));
+  text += DebugPart(model);
   text += "\n// ---- The kernels.\n";
   for (size_t i = 0; i < model.kernels.size(); ++i) {
     text +=

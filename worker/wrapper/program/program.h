@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "worker/codegen/target.h"
+#include "worker/debug/debug_options.h"
 #include "worker/wrapper/lines.h"
 
 namespace telemetry::worker::wrapper::program {
@@ -24,6 +25,9 @@ struct ProgramOptions {
   std::string name = {};                   // of the file, without its extension; empty: the name of the plan (FileName)
   std::vector<std::string> comments = {};  // lines for the head of the file: the origin of the plan
   std::optional<double> measured_ms = {};  // a measured time of the launches, for comparison; unset: not known
+  // The program prints or saves values around its launches, before it times them, with the output and the files of
+  // debug::ValueDebugger. It ends at errors of the device. The folder is relative to where the program runs.
+  debug::DebugOptions debug = {};
 };
 
 // Writes a program of one C++ file for CUDA or OpenCL. UNIMPLEMENTED: an extern kernel that the program cannot compute;

@@ -42,6 +42,7 @@ class ModelMaker {
       return absl::Status(status.code(), Cat("plan '", plan_.name, "', line ", i, " (", plan_.LineText(plan_.lines[i]),
                                              "): ", status.message()));
     }
+    model_.debug_inputs = MakeDebugInputs(plan_, model_.options.debug);
     model_.ranges = InputRanges(plan_);
     ASSIGN_OR_RETURN(const auto results, EvaluatePlan(plan_, DrawInputs(plan_, model_.ranges, model_.options.seed)));
     const std::vector<ir::Tolerance> tolerances = OutputTolerances(plan_, has_coarse_dots_);
@@ -54,6 +55,7 @@ class ModelMaker {
  private:
   absl::Status AddLine(const Line& line) {
     model_.launches.emplace_back();
+    model_.debug_calls.push_back(MakeDebugCall(plan_, model_.places, model_.options.debug, line));
     if (const auto* view = std::get_if<Reinterpret>(&line)) return CheckView(*view);
     const KernelCall* call = AsKernelCall(line);
     if (call == nullptr) return absl::OkStatus();

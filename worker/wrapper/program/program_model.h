@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "worker/codegen/generated_kernel.h"
 #include "worker/kernels/draw.h"
 #include "worker/wrapper/lines.h"
+#include "worker/wrapper/program/debug_calls.h"
 #include "worker/wrapper/program/expectation.h"
 #include "worker/wrapper/program/program.h"
 
@@ -45,6 +47,8 @@ struct ProgramModel {
   std::vector<Place> places;               // by buffer
   std::vector<kernels::DrawRange> ranges;  // by input
   std::vector<Expectation> expected;       // by output
+  std::vector<DebugArgument> debug_inputs;
+  std::vector<std::optional<DebugCall>> debug_calls;  // by line of the plan
 
   const ProgramKernel& kernel(const ProgramLaunch& launch) const { return kernels[static_cast<size_t>(launch.kernel)]; }
 };

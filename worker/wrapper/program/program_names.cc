@@ -40,6 +40,10 @@ ProgramNames ChooseNames(const ProgramModel& model, std::string_view taken) {
     if (allocating == nullptr || allocating->pack.empty()) continue;
     all.packs.emplace(allocating->pack, names.Of(allocating->pack));
   }
+  for (size_t line = 0; line < model.debug_calls.size(); ++line) {
+    const std::optional<DebugCall>& call = model.debug_calls[line];
+    if (call.has_value() && call->shows_values) all.debug_values[line] = names.Of(Cat(call->kernel, "_values"));
+  }
   return all;
 }
 

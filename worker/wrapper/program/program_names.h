@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <set>
 #include <string>
@@ -31,6 +32,7 @@ struct ProgramNames {
   std::vector<std::string> sources;                       // by kernel of the model
   std::vector<std::string> expected;                      // by output
   std::map<std::string, std::string, std::less<>> packs;  // by the name of the pack in the plan
+  std::map<size_t, std::string> debug_values;             // by the line whose values are shown
 };
 
 // Returns a name for each part of the model. For `taken`, see Names.

@@ -65,4 +65,10 @@ std::string InputText(const ProgramModel& model, size_t input) {
   return Cat("input ", buffer.name, " ", buffer.LayoutText(), ", drawn from ", range.low, " to ", range.high);
 }
 
+std::string_view DebugRuntime(const ProgramModel& model) {
+  const debug::DebugOptions& options = model.options.debug;
+  if (!options.is_on()) return "";
+  return options.level == debug::DebugLevel::kNames ? "debug_names" : "debug_values";
+}
+
 }  // namespace telemetry::worker::wrapper::program

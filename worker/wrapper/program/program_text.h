@@ -39,6 +39,9 @@ struct WrittenLines {
   std::set<std::string_view> runtime;  // files of runtime/ that extern calls need
 };
 
+// Returns the file of runtime/, without its extension, that debug calls need; empty if there are none.
+std::string_view DebugRuntime(const ProgramModel& model);
+
 // Returns a file of runtime/, as it was when this library was built.
 std::string_view RuntimeText(std::string_view file);
 

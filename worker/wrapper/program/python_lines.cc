@@ -16,7 +16,8 @@ namespace {
 constexpr std::string_view kPythonReserved =
     "False None True and as assert async await break class continue def del elif else except finally for from "
     "global if import in is lambda nonlocal not or pass raise return try while with yield allocate check_output "
-    "compile_kernel cupy extern_layer_norm extern_product launch main make_input make_inputs np run_plan view";
+    "compile_kernel cupy extern_layer_norm extern_product launch main make_input make_inputs np run_plan view "
+    "debug_tensor debug_output debug_number debug_inputs debug_before debug_after debug_wrote";
 
 // Returns a tuple of Python: "(2, 3)", "(2,)".
 std::string TupleText(const std::vector<int64_t>& numbers) {
@@ -39,6 +40,7 @@ class PythonLines {
     std::vector<std::string> inputs;
     for (const int input : plan_.inputs) inputs.push_back(Name(input));
     Top("def run_plan(", absl::StrJoin(inputs, ", "), "):");
+    WriteDebugInputs();
     for (line_ = 0; line_ < plan_.lines.size(); ++line_) {
       const Line& line = plan_.lines[line_];
       const auto* comment = std::get_if<Comment>(&line);
@@ -77,7 +79,9 @@ class PythonLines {
     std::vector<std::string> parts = {Quoted(kernel.name), names_.kernels[static_cast<size_t>(launch.kernel)],
                                       Cat(launch.grid), Cat(generated.threads), Cat(generated.shared_bytes)};
     for (const ProgramArgument& argument : launch.arguments) parts.push_back(ArgumentText(argument));
+    WriteDebugBefore({});
     Body("launch(", absl::StrJoin(parts, ", "), ")");
+    WriteDebugAfter();
   }
   void operator()(const CallExtern& line) {
     std::vector<std::string> outputs;
@@ -163,8 +167,60 @@ class PythonLines {
     for (const int argument : call.arguments) parts.push_back(Name(argument));
     if (!is_product) parts.push_back(PythonNumber(call.scalars.at("eps")));
     parts.insert(parts.end(), outputs.begin(), outputs.end());
+    WriteDebugBefore(outputs);
     Body(is_product ? "extern_product(" : "extern_layer_norm(", absl::StrJoin(parts, ", "), ")");
+    WriteDebugAfter();
     runtime_.insert(is_product ? "product.py" : "layer_norm.py");
+  }
+
+  // Returns a list of values that the debugger shows. `outputs` are the names of the outputs of a call, or empty if
+  // they are those of their buffers.
+  std::string DebugList(const std::vector<DebugArgument>& arguments, const std::vector<std::string>& outputs) const {
+    std::vector<std::string> parts;
+    size_t next = 0;
+    for (const DebugArgument& argument : arguments) {
+      if (argument.buffer < 0) {
+        parts.push_back(Cat("debug_number(", Quoted(argument.name), ", ", Quoted(argument.number), ")"));
+        continue;
+      }
+      const PlanBuffer& buffer = plan_.buffer(argument.buffer);
+      const bool is_named = argument.is_output && next < outputs.size();
+      parts.push_back(Cat(argument.is_output ? "debug_output(" : "debug_tensor(", Quoted(argument.name), ", ",
+                          Quoted(argument.memory.empty() ? "" : buffer.name), ", ", Quoted(argument.memory), ", ",
+                          Quoted(ShortName(buffer.dtype)), ", ", is_named ? outputs[next++] : Name(argument.buffer),
+                          ", ", TupleText(buffer.strides), ")"));
+    }
+    return Cat("[", absl::StrJoin(parts, ", "), "]");
+  }
+
+  void WriteDebugInputs() {
+    if (model_.debug_inputs.empty()) return;
+    Body("debug_inputs(", Quoted(plan_.name), ", ", DebugList(model_.debug_inputs, {}), ")");
+  }
+
+  void WriteDebugBefore(const std::vector<std::string>& outputs) {
+    const std::optional<DebugCall>& call = model_.debug_calls[line_];
+    if (!call.has_value()) return;
+    if (call->shows_values) {
+      const std::string& values = names_.debug_values.at(line_);
+      Body(values, " = ", DebugList(call->arguments, outputs));
+      Body("debug_before(", Quoted(call->kernel), ", ", values, ")");
+    } else if (call->written.empty()) {
+      Body("debug_before(", Quoted(call->kernel), ")");
+    }
+  }
+
+  void WriteDebugAfter() {
+    const std::optional<DebugCall>& call = model_.debug_calls[line_];
+    if (!call.has_value()) return;
+    if (call->written.empty()) return Body("debug_after(", Quoted(call->kernel), ")");
+    std::vector<std::string> written;
+    for (const std::string& memory : call->written) written.push_back(Quoted(memory));
+    const std::string values = call->shows_values ? names_.debug_values.at(line_) : "";
+    Body(call->shows_values ? "debug_after(" : "debug_wrote(", Quoted(call->kernel), ", [",
+         absl::StrJoin(written, ", "), "]", values.empty() ? "" : ", ", values, ")");
+    // The list would keep memory that the plan frees.
+    if (call->shows_values) Body("del ", values);
   }
 
   const ProgramModel& model_;

@@ -14,6 +14,9 @@ ProgramNames PythonNames(const ProgramModel& model);
 // Writes the functions make_inputs and run_plan: the code of each line of the plan below the text of the line.
 WrittenLines WritePythonLines(const ProgramModel& model, const ProgramNames& names);
 
+// Writes the program for a target of any dialect. CuPy runs those for CUDA; tests run those for OpenCL.
+std::string WritePythonProgram(const ProgramModel& model);
+
 // Returns a number as NumberText() does.
 std::string PythonNumber(double value, int digits = 0);
 

@@ -1,6 +1,7 @@
 #include "absl/strings/str_join.h"
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
+#include "worker/debug/statistics_code.h"
 #include "worker/device/compile_options.h"
 #include "worker/wrapper/program/program.h"
 #include "worker/wrapper/program/python_lines.h"
@@ -20,14 +21,29 @@ std::string PythonHead(const ProgramModel& model) {
 }
 
 std::string PythonConstants(const ProgramModel& model) {
+  const codegen::Target& target = model.options.target;
+  std::vector<std::string> options = {device::kOpenClCompileOptions};
+  if (target.dialect == device::Dialect::kCuda) options = device::CudaCompileOptions(Cat("sm_", target.sm));
   std::vector<std::string> quoted;
-  for (const std::string& option : device::CudaCompileOptions(Cat("sm_", model.options.target.sm))) {
-    quoted.push_back(Quoted(option));
-  }
+  for (const std::string& option : options) quoted.push_back(Quoted(option));
   const std::string measured_ms =
       model.options.measured_ms.has_value() ? PythonNumber(*model.options.measured_ms) : "None";
-  return Cat("COMPILE_OPTIONS = (", absl::StrJoin(quoted, ", "), ")\nSEED = ", model.options.seed,
-             "  # of the inputs\nMEASURED_MS = ", measured_ms, "  # of its launches\n");
+  return Cat("COMPILE_OPTIONS = (", absl::StrJoin(quoted, ", "), quoted.size() == 1 ? ",)" : ")",
+             "\nSEED = ", model.options.seed, "  # of the inputs\nMEASURED_MS = ", measured_ms,
+             "  # of its launches\n");
+}
+
+// Returns the part of the program that the debug calls need.
+std::string PythonDebugPart(const ProgramModel& model) {
+  const std::string_view runtime = DebugRuntime(model);
+  if (runtime.empty()) return "";
+  const std::string fixed = Cat("\n\n", RuntimeText(Cat(runtime, ".py")));
+  if (runtime == "debug_names") return fixed;
+  const device::Dialect dialect = model.options.target.dialect;
+  return Cat(fixed, "\n\nDEBUG_LEVEL = ", static_cast<int>(model.options.debug.level),
+             "\nDEBUG_FOLDER = ", Quoted(model.options.debug.folder),
+             "\nSTATISTICS_THREADS = ", debug::StatisticsThreads(dialect), "\nSTATISTICS_SOURCE = r'''",
+             debug::StatisticsSource(dialect, debug::StatisticsSums::kDouble), "'''\n");
 }
 
 std::string PythonExpectedText(const ProgramModel& model, size_t output, const std::string& name) {
@@ -47,12 +63,8 @@ std::string PythonExpectedText(const ProgramModel& model, size_t output, const s
 
 }  // namespace
 
-absl::StatusOr<std::string> PythonProgram(const Plan& plan, const ProgramOptions& options) {
-  if (options.target.dialect != device::Dialect::kCuda) {
-    return absl::InvalidArgumentError(Cat(
-        "plan '", plan.name, "': Python programs need CUDA, because they use CuPy; write a C++ program for OpenCL"));
-  }
-  ASSIGN_OR_RETURN(const ProgramModel model, MakeProgramModel(plan, options));
+std::string WritePythonProgram(const ProgramModel& model) {
+  const Plan& plan = *model.plan;
   const ProgramNames names = PythonNames(model);
   const WrittenLines lines = WritePythonLines(model, names);
 
@@ -60,6 +72,7 @@ absl::StatusOr<std::string> PythonProgram(const Plan& plan, const ProgramOptions
   std::vector<std::string_view> files = {"values.py", "check.py", "cuda.py"};
   files.insert(files.end(), lines.runtime.begin(), lines.runtime.end());
   for (const std::string_view file : files) text += Cat("\n\n", RuntimeText(file));
+  text += PythonDebugPart(model);
   text += "\n\n# ---- The kernels.\n";
   for (size_t i = 0; i < model.kernels.size(); ++i) {
     text += Cat("\n", names.sources[i], " = r'''", model.kernels[i].generated.source, "'''\n");
@@ -68,6 +81,15 @@ absl::StatusOr<std::string> PythonProgram(const Plan& plan, const ProgramOptions
               RuntimeText("main.py"), "\n\n");
   for (size_t i = 0; i < plan.outputs.size(); ++i) text += PythonExpectedText(model, i, names.expected[i]);
   return text + "\nif __name__ == \"__main__\":\n    sys.exit(main())\n";
+}
+
+absl::StatusOr<std::string> PythonProgram(const Plan& plan, const ProgramOptions& options) {
+  if (options.target.dialect != device::Dialect::kCuda) {
+    return absl::InvalidArgumentError(Cat(
+        "plan '", plan.name, "': Python programs need CUDA, because they use CuPy; write a C++ program for OpenCL"));
+  }
+  ASSIGN_OR_RETURN(const ProgramModel model, MakeProgramModel(plan, options));
+  return WritePythonProgram(model);
 }
 
 }  // namespace telemetry::worker::wrapper::program

@@ -41,6 +41,16 @@ TEST(ProgramGoldenTest, Python) {
   }
 }
 
+TEST(ProgramGoldenTest, DebugCalls) {
+  for (const int index : {1, 4}) {
+    const Plan plan = FivePlans()[static_cast<size_t>(index)];
+    ProgramOptions options = OptionsFor(CudaTarget());
+    options.debug = {.level = debug::DebugLevel::kPrint, .kernels = {"softmax", "layer_norm"}};
+    ExpectGolden(plan.name + ".debug.cuda.cpp.txt", CppProgram(plan, options));
+    ExpectGolden(plan.name + ".debug.py.txt", PythonProgram(plan, options));
+  }
+}
+
 TEST(ProgramGoldenTest, Lines) {
   for (const Plan& plan : FivePlans()) ExpectGolden(plan.name + ".plan.txt", plan.DebugString());
 }

@@ -70,8 +70,10 @@ TestFolder::TestFolder() : path_(::testing::TempDir() + "wrapper_program_XXXXXX"
 
 TestFolder::~TestFolder() { std::filesystem::remove_all(path_); }
 
-ShellOutcome Shell(const TestFolder& folder, const std::string& command) {
-  std::FILE* pipe = popen(("cd '" + folder.path() + "' && (" + command + ") 2>&1").c_str(), "r");
+ShellOutcome Shell(const TestFolder& folder, const std::string& command) { return ShellIn(folder.path(), command); }
+
+ShellOutcome ShellIn(const std::string& folder, const std::string& command) {
+  std::FILE* pipe = popen(("cd '" + folder + "' && (" + command + ") 2>&1").c_str(), "r");
   ShellOutcome outcome;
   if (pipe == nullptr) return outcome;
   for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) outcome.output += static_cast<char>(c);
@@ -79,6 +81,8 @@ ShellOutcome Shell(const TestFolder& folder, const std::string& command) {
   outcome.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   return outcome;
 }
+
+std::string Python() { return std::filesystem::exists(TELEMETRY_VENV_PYTHON) ? TELEMETRY_VENV_PYTHON : "python3"; }
 
 std::string Hex(const std::vector<std::byte>& bytes) {
   std::string text;
@@ -91,9 +95,11 @@ std::string Hex(const std::vector<std::byte>& bytes) {
 }
 
 std::string OwnText(std::string program) {
-  for (const char* file : {"check.cpp", "check.py", "cublas_product.cpp", "cuda.cpp", "cuda.py", "head.py",
-                           "host_layer_norm.cpp", "host_product.cpp", "layer_norm.py", "main.cpp", "main.py",
-                           "opencl.cpp", "product.py", "time.cpp", "values.cpp", "values.py"}) {
+  for (const char* file :
+       {"check.cpp",           "check.py",         "cublas_product.cpp", "cuda.cpp",        "cuda.py",
+        "debug_names.cpp",     "debug_names.py",   "debug_values.cpp",   "debug_values.py", "head.py",
+        "host_layer_norm.cpp", "host_product.cpp", "layer_norm.py",      "main.cpp",        "main.py",
+        "opencl.cpp",          "product.py",       "time.cpp",           "values.cpp",      "values.py"}) {
     const std::string text(RuntimeText(file));
     const size_t at = program.find(text);
     if (at != std::string::npos) program.replace(at, text.size(), std::string("<runtime/") + file + ">\n");

@@ -37,7 +37,11 @@ struct ShellOutcome {
   std::string output;  // stdout and stderr
 };
 // Runs `command` in the shell, in that folder.
+ShellOutcome ShellIn(const std::string& folder, const std::string& command);
 ShellOutcome Shell(const TestFolder& folder, const std::string& command);
+
+// Returns the Python of the environment that tests/run sets up, which has NumPy, or "python3".
+std::string Python();
 
 // Returns two hex digits for each byte.
 std::string Hex(const std::vector<std::byte>& bytes);

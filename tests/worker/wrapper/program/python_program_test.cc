@@ -1,5 +1,3 @@
-#include <filesystem>
-
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/worker/wrapper/program/program_fixture.h"
@@ -14,21 +12,18 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Returns the Python of the environment that tests/run sets up, which has NumPy, or "python3".
-const char* Python() { return std::filesystem::exists(TELEMETRY_VENV_PYTHON) ? TELEMETRY_VENV_PYTHON : "python3"; }
-
 // Runs the functions of the program for values and checks, without a device.
 ShellOutcome RunPython(const std::string& script) {
   const TestFolder folder;
   WriteText(folder.path() + "/values.py", "import sys\nimport numpy as np\n" + std::string(RuntimeText("values.py")) +
                                               std::string(RuntimeText("check.py")) + script);
-  return Shell(folder, std::string(Python()) + " -W error values.py");
+  return Shell(folder, Python() + " -W error values.py");
 }
 
 class PythonProgramTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (Shell({}, std::string(Python()) + " -c 'import numpy'").exit_status != 0) GTEST_SKIP() << "no NumPy";
+    if (Shell({}, Python() + " -c 'import numpy'").exit_status != 0) GTEST_SKIP() << "no NumPy";
   }
 };
 
@@ -76,7 +71,7 @@ TEST_F(PythonProgramTest, ProgramsAreGoodPython) {
     const absl::StatusOr<std::string> text = PythonProgram(plan, {.target = CudaTarget()});
     ASSERT_TRUE(text.ok()) << text.status();
     WriteText(folder.path() + "/program.py", *text);
-    const ShellOutcome compiled = Shell(folder, std::string(Python()) + " -W error -m py_compile program.py");
+    const ShellOutcome compiled = Shell(folder, Python() + " -W error -m py_compile program.py");
     EXPECT_EQ(compiled.exit_status, 0) << plan.name << "\n" << compiled.output;
   }
 }
@@ -87,7 +82,7 @@ TEST(PythonProgramErrorsTest, WhatCannotRunExitsWith2) {
   std::string text = PythonProgram(*LayerNormPlan(), {.target = CudaTarget()}).value();
   text.replace(text.find("import cupy"), 11, "import no_such_cupy");
   WriteText(folder.path() + "/program.py", text);
-  const ShellOutcome run = Shell(folder, std::string(Python()) + " program.py");
+  const ShellOutcome run = Shell(folder, Python() + " program.py");
   EXPECT_EQ(run.exit_status, 2) << run.output;
   EXPECT_THAT(run.output, HasSubstr("No module named 'no_such_cupy'"));
 }
