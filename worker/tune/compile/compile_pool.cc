@@ -66,7 +66,7 @@ void CompilePool::StartLaneIfNeeded() {
   const auto idle = static_cast<size_t>(
       std::count_if(lanes_.begin(), lanes_.end(), [](const auto& lane) { return lane->running == nullptr; }));
   if (queue_.size() <= idle || lanes_.size() == static_cast<size_t>(options_.processes)) return;
-  lanes_.push_back(std::make_unique<Lane>(options_.program));
+  lanes_.push_back(std::make_unique<Lane>(options_));
   Lane* lane = lanes_.back().get();
   lane->thread = std::thread([this, lane] { Run(lane); });
 }
@@ -126,6 +126,7 @@ void CompilePool::Count(const absl::Status& status) {
       ++stats_.timeouts;
       break;
     case absl::StatusCode::kInternal:
+    case absl::StatusCode::kResourceExhausted:
       ++stats_.crashes;
       break;
     default:

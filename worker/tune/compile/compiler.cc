@@ -26,6 +26,9 @@ absl::Status Failure(const absl::Status& status, const CompileJob& job, absl::Du
     return absl::DeadlineExceededError(absl::StrCat("compiling took longer than the time limit of ",
                                                     absl::FormatDuration(time_limit), " and was killed: ", Which(job)));
   }
+  if (absl::IsResourceExhausted(status)) {
+    return absl::ResourceExhaustedError(absl::StrCat(status.message(), " while it compiled ", Which(job)));
+  }
   if (absl::IsInvalidArgument(status)) return status;  // the source is too long to be sent
   return absl::InternalError(absl::StrCat(status.message(), "\nIt was compiling ", Which(job)));
 }
@@ -76,6 +79,7 @@ absl::StatusOr<process::ChildProcess*> Compiler::Child(const std::atomic<bool>& 
   ASSIGN_OR_RETURN(std::unique_ptr<process::ChildProcess> child,
                    process::ChildProcess::Start({.program = program_, .role = "compile"}));
   child_ = std::move(child);
+  child_->LimitMemory(memory_limit_bytes_);
   return child_.get();
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -18,7 +19,9 @@ namespace telemetry::worker::tune::compile {
 // killed. One thread calls Compile; any thread may call Interrupt.
 class Compiler {
  public:
-  explicit Compiler(process::ChildProgram program) : program_(std::move(program)) {}
+  // `memory_limit_bytes`: the memory that a process may use; 0: no limit.
+  Compiler(process::ChildProgram program, uint64_t memory_limit_bytes)
+      : program_(std::move(program)), memory_limit_bytes_(memory_limit_bytes) {}
 
   // Compiles one source. `cancelled` must become true before the Interrupt call that cancels this job.
   CompileResult Compile(const CompileJob& job, absl::Duration time_limit, const std::atomic<bool>& cancelled);
@@ -33,6 +36,7 @@ class Compiler {
   void Discard();
 
   const process::ChildProgram program_;
+  const uint64_t memory_limit_bytes_;
   absl::Mutex mutex_;
   std::unique_ptr<process::ChildProcess> child_
       ABSL_GUARDED_BY(mutex_);                        // set and reset by the thread that calls Compile
