@@ -9,19 +9,14 @@ import os
 import pathlib
 import re
 import subprocess
-import sys
 import tempfile
 import unittest
 
-try:
-    import numpy
-except ImportError:
-    # tests/run sets up an environment that has it.
-    venv_python = pathlib.Path(__file__).resolve().parents[2] / "build/venv/bin/python3"
-    if not venv_python.exists() or sys.prefix != sys.base_prefix:
-        sys.exit("this test needs the Python packages of tests/integration/requirements.txt: start it with tests/run")
-    os.execv(venv_python, [venv_python, *sys.argv])
+from packages import need
 
+need("numpy")
+
+import numpy
 from pipeline import BIN, TIMEOUT_S
 
 DEVICE = os.environ.get("TELEMETRY_TEST_DEVICE", "opencl:0")

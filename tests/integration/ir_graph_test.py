@@ -7,18 +7,13 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
 import unittest
 
-try:
-    import networkx
-except ImportError:
-    # tests/run sets up an environment that has it.
-    venv_python = pathlib.Path(__file__).resolve().parents[2] / "build/venv/bin/python3"
-    if not venv_python.exists() or sys.prefix != sys.base_prefix:
-        sys.exit("this test needs the Python packages of tests/integration/requirements.txt: start it with tests/run")
-    os.execv(venv_python, [venv_python, *sys.argv])
+from packages import need
 
+need("networkx")
+
+import networkx
 WORKER = pathlib.Path(os.environ.get("TELEMETRY_BIN_DIR", "build/release/bin")) / "telemetry-worker"
 PLANS = pathlib.Path(__file__).resolve().parents[1] / "worker/wrapper/program/golden"
 KERNELS = (

@@ -6,22 +6,16 @@ Runs the built programs (TELEMETRY_BIN_DIR; default build/release/bin) on tests/
 import collections
 import io
 import json
-import os
 import pathlib
-import sys
 import tempfile
 import unittest
 
-try:
-    import networkx
-    import pandas
-except ImportError:
-    # tests/run sets up an environment that has them.
-    venv_python = pathlib.Path(__file__).resolve().parents[2] / "build/venv/bin/python3"
-    if not venv_python.exists() or sys.prefix != sys.base_prefix:
-        sys.exit("this test needs the Python packages of tests/integration/requirements.txt: start it with tests/run")
-    os.execv(venv_python, [venv_python, *sys.argv])
+from packages import need
 
+need("networkx", "pandas")
+
+import networkx
+import pandas
 from pipeline import SAMPLES, Pipeline, csv_rows, json_lines
 
 ALL_LAYOUTS = ("helion", "pr2750")

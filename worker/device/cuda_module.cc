@@ -104,6 +104,7 @@ class CudaFunction final : public Function {
     allowed_shared_bytes_ = static_cast<size_t>(*dynamic);
     limits_ = {.grid = kMostBlocks,
                .threads = *threads,
+               .registers = *registers,
                .shared_bytes = context().properties().shared_bytes_per_block - attributes_.static_shared_bytes};
     return absl::OkStatus();
   }

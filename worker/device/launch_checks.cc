@@ -12,6 +12,10 @@ namespace {
 // Beyond every device's limit; products of three such numbers do not overflow.
 constexpr int kMostThreads = 1 << 20;
 
+std::string RegistersText(int registers) {
+  return registers == 0 ? "" : absl::StrCat(" with its ", registers, " registers per thread");
+}
+
 }  // namespace
 
 absl::Status CheckRange(std::string_view what, size_t offset, size_t bytes, size_t size_bytes) {
@@ -68,9 +72,9 @@ absl::Status CheckShape(const std::string& kernel, const LaunchShape& shape, con
         absl::StrCat("launch of ", kernel, ": ", threads, " threads per block; the minimum is 1"));
   }
   if (shape.block_threads() > limits.threads) {
-    return absl::ResourceExhaustedError(absl::StrCat("launch of ", kernel, ": ", shape.block_threads(),
-                                                     " threads per block, but this compiled kernel supports ",
-                                                     limits.threads, " at most: choose fewer warps or smaller blocks"));
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "launch of ", kernel, ": ", shape.block_threads(), " threads per block, but this compiled kernel supports ",
+        limits.threads, " at most", RegistersText(limits.registers), ": choose fewer warps or smaller blocks"));
   }
   if (shape.shared_bytes > limits.shared_bytes) {
     return absl::ResourceExhaustedError(absl::StrCat("launch of ", kernel, ": ", shape.shared_bytes,

@@ -32,6 +32,7 @@ struct LaunchLimits {
   int64_t grid = 0;
   int64_t grid_yz = 65535;  // in y, and in z
   int threads = 0;          // in all dimensions together
+  int registers = 0;        // of a thread, which the number of threads depends on; 0: not known
   size_t shared_bytes = 0;  // dynamic: the remainder after the kernel's static memory
 };
 

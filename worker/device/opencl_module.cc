@@ -83,11 +83,16 @@ class OpenClFunction final : public Function {
     }
     if (result != CL_SUCCESS) return OpenClStatus(result, "clGetKernelInfo");
     const size_t all_shared = context().properties().shared_bytes_per_block;
+    if (local_bytes > all_shared) {
+      return absl::ResourceExhaustedError(absl::StrCat("the kernel \"", name_, "\" declares ", local_bytes,
+                                                       " bytes of local memory, but the device has ", all_shared,
+                                                       ": choose smaller blocks"));
+    }
     attributes_ = {.static_shared_bytes = local_bytes, .max_threads_per_block = static_cast<int>(threads)};
     limits_ = {.grid = kMostBlocks,
                .grid_yz = kMostBlocks,
                .threads = attributes_.max_threads_per_block,
-               .shared_bytes = all_shared - std::min<size_t>(all_shared, local_bytes)};
+               .shared_bytes = all_shared - local_bytes};
     return absl::OkStatus();
   }
 

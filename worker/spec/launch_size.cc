@@ -67,6 +67,17 @@ absl::StatusOr<LaunchSize> LaunchSizeOf(const LaunchExpressions& launch, absl::S
 }
 
 absl::Status CheckLimits(const LaunchSize& size, const LaunchLimits& limits) {
+  for (size_t axis = 0; axis < 3; ++axis) {
+    const char name = "xyz"[axis];
+    if (limits.threads[axis] > 0 && size.threads[axis] > limits.threads[axis]) {
+      return absl::ResourceExhaustedError(Cat(size.threads[axis], " threads per block in ", std::string(1, name),
+                                              "; the device's limit is ", limits.threads[axis]));
+    }
+    if (limits.grid[axis] > 0 && size.grid[axis] > limits.grid[axis]) {
+      return absl::ResourceExhaustedError(
+          Cat(size.grid[axis], " blocks in ", std::string(1, name), "; the device's limit is ", limits.grid[axis]));
+    }
+  }
   if (limits.threads_per_block > 0 && size.threads_per_block() > limits.threads_per_block) {
     return absl::ResourceExhaustedError(
         Cat(size.threads_per_block(), " threads per block; the device's limit is ", limits.threads_per_block));

@@ -21,6 +21,8 @@ struct LaunchSize {
 
 // The limits of a device. 0: not known.
 struct LaunchLimits {
+  std::array<int64_t, 3> grid = {0, 0, 0};     // blocks in x, y, z
+  std::array<int64_t, 3> threads = {0, 0, 0};  // of a block, in x, y, z
   int64_t threads_per_block = 0;
   int64_t shared_bytes = 0;
 };
@@ -30,7 +32,7 @@ struct LaunchLimits {
 // size.
 absl::StatusOr<LaunchSize> LaunchSizeOf(const LaunchExpressions& launch, absl::Span<const Value> values);
 
-// Returns RESOURCE_EXHAUSTED if the launch exceeds a limit.
+// Returns RESOURCE_EXHAUSTED if the launch exceeds a limit; the message has both numbers.
 absl::Status CheckLimits(const LaunchSize& size, const LaunchLimits& limits);
 
 }  // namespace telemetry::worker::spec

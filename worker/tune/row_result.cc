@@ -94,6 +94,8 @@ void SetNotCompiled(const compile::CompileResult& result, AttemptRow* row) {
   if (absl::IsDeadlineExceeded(status)) {
     row->status = status::kTimeout;
     error_class = "CompileTimeout";
+  } else if (absl::IsResourceExhausted(status)) {
+    error_class = "CompileMemory";
   } else if (absl::IsInternal(status)) {
     row->status = status::kPeerCompilationFail;
     error_class = "CompilerCrash";

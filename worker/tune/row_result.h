@@ -17,6 +17,7 @@ namespace telemetry::worker::tune {
 //             anything else                                  error        by the status code: Unimplemented...
 //   compile   the source is refused                          error        CompileError
 //             time limit                                     timeout      CompileTimeout
+//             memory limit                                   error        CompileMemory
 //             the compiler's process died                    peer_compilation_fail   CompilerCrash
 //   load, launch, run, check
 //             time limit                                     timeout      Hang

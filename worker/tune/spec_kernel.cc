@@ -42,6 +42,16 @@ device::LaunchShape ToShape(const LaunchSize& size) {
           .threads_z = static_cast<int>(size.threads[2])};
 }
 
+spec::LaunchLimits LimitsOf(const device::DeviceProperties& properties) {
+  spec::LaunchLimits limits = {.threads_per_block = properties.max_threads_per_block,
+                               .shared_bytes = static_cast<int64_t>(properties.shared_bytes_per_block)};
+  if (properties.dialect != device::Dialect::kCuda) return limits;
+  // The limits of all architectures that CUDA 12 and later versions support.
+  limits.threads = {1024, 1024, 64};
+  limits.grid = {0x7fffffff, 65535, 65535};
+  return limits;
+}
+
 }  // namespace
 
 absl::Status CheckArguments(const Specification& spec) {
@@ -76,17 +86,19 @@ absl::StatusOr<std::shared_ptr<const SpecKernel>> SpecKernel::Create(std::shared
 absl::StatusOr<LaunchSize> SpecKernel::SizeOf(const std::vector<size_t>& config) const {
   ASSIGN_OR_RETURN(LaunchSize size, spec::LaunchSizeOf(spec_->launch, spec_->ValuesAt(config)));
   const bool has_local = !spec_->arguments.empty() && spec_->arguments.back().memory == Argument::Memory::kLocal;
-  // OpenCL has no other dynamic local memory than that of arguments.
-  if (spec_->dialect == device::Dialect::kOpenCl) size.shared_bytes = 0;
+  int64_t local_bytes = 0;
   if (has_local) {
-    size.shared_bytes =
+    local_bytes =
         spec_->arguments.back().values() * static_cast<int64_t>(spec::SizeOf(spec_->arguments.back().type.element));
   }
+  const bool is_cuda = spec_->dialect == device::Dialect::kCuda;
   if (device_ != nullptr) {
-    const device::DeviceProperties& properties = device_->properties();
-    RETURN_IF_ERROR(spec::CheckLimits(size, {.threads_per_block = properties.max_threads_per_block,
-                                             .shared_bytes = static_cast<int64_t>(properties.shared_bytes_per_block)}));
+    LaunchSize all = size;
+    all.shared_bytes += local_bytes;
+    RETURN_IF_ERROR(spec::CheckLimits(all, LimitsOf(device_->properties())));
   }
+  // OpenCL has no other dynamic local memory than that of arguments. There, SharedMemory says what the kernel declares.
+  if (!is_cuda) size.shared_bytes = local_bytes;
   return size;
 }
 

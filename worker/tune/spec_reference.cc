@@ -4,16 +4,19 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_format.h"
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/spec/argument_data.h"
 #include "worker/spec/spec_space.h"
 #include "worker/tune/compile/compile_pool.h"
 #include "worker/tune/measure/measurer.h"
+#include "worker/tune/process/shared_bytes.h"
 
 namespace telemetry::worker::tune {
 namespace {
@@ -192,7 +195,41 @@ absl::StatusOr<std::vector<std::vector<std::byte>>> RunReference(const SpecKerne
   return measurer->Evaluate(request);
 }
 
+std::string GibText(double bytes) { return absl::StrFormat("%.1f GiB", bytes / (1 << 30)); }
+
 }  // namespace
+
+absl::Status CheckMemory(const SpecKernel& kernel) {
+  constexpr double kFloatBytes = 4;   // of an expected value on the device and in the problem's image
+  constexpr double kDoubleBytes = 8;  // of an expected value before
+  constexpr double kHostCopies = 3;   // of initial values: for the reference, for the configs, and in the image
+  constexpr double kReferences = 2;   // problems with expected values: of the reference, and of the configs
+  const device::DeviceProperties& device = kernel.device()->properties();
+  const Argument* largest = nullptr;
+  double on_device = 0;
+  double on_host = 0;
+  const auto bytes_of = [](const Argument& argument) {
+    return static_cast<double>(argument.values()) * static_cast<double>(spec::SizeOf(argument.type.element));
+  };
+  for (const Argument& argument : kernel.specification().arguments) {
+    if (!HasBuffer(argument)) continue;
+    if (largest == nullptr || bytes_of(argument) > bytes_of(*largest)) largest = &argument;
+    const double elements =
+        argument.is_written ? static_cast<double>(argument.values() * CheckedType(argument.type.element).pieces) : 0;
+    on_device += bytes_of(argument) + kFloatBytes * elements;
+    on_host += kHostCopies * bytes_of(argument) + (kReferences * kDoubleBytes + kFloatBytes) * elements;
+  }
+  const auto refuse = [&](double needed, std::string_view use, double there, std::string_view where) {
+    return absl::ResourceExhaustedError(Cat("the vectors need ", GibText(needed), use, ", and ", where, " has ",
+                                            GibText(there), ": choose a smaller problem; the largest vector is '",
+                                            largest->name, "' with ", GibText(bytes_of(*largest))));
+  };
+  const auto global = static_cast<double>(device.global_bytes);
+  if (global > 0 && on_device > global) return refuse(on_device, " with their expected values", global, device.name);
+  const auto available = static_cast<double>(process::AvailableBytes());
+  if (on_host <= available) return absl::OkStatus();
+  return refuse(on_host, " while their expected values are computed", available, "this machine");
+}
 
 absl::StatusOr<measure::MeasureProblem> MakeSpecProblem(const SpecKernel& kernel,
                                                         const measure::MeasurerOptions& options,

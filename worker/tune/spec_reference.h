@@ -10,6 +10,10 @@
 
 namespace telemetry::worker::tune {
 
+// Returns RESOURCE_EXHAUSTED if the vectors do not fit into the memory of the kernel's device, or if preparing them
+// needs more memory than this machine has available; the message has both sizes and names the largest vector.
+absl::Status CheckMemory(const SpecKernel& kernel);
+
 // Returns the problem of a specification's kernel: its vectors with their initial values and expected results, which
 // come from a reference config or kernel (run once in a measuring process), from files, or from nowhere: then no result
 // is wrong, but kernels must still not write elsewhere. INVALID_ARGUMENT, NOT_FOUND: values of a file, see

@@ -93,6 +93,7 @@ absl::StatusOr<SpecSubject> MakeSpecSubject(std::shared_ptr<const Specification>
                                             const std::shared_ptr<device::Device>& device,
                                             measure::MeasurerOptions measure) {
   ASSIGN_OR_RETURN(std::shared_ptr<const SpecKernel> kernel, SpecKernel::Create(std::move(spec), device));
+  RETURN_IF_ERROR(CheckMemory(*kernel));
   measure.device = device->id();
   SpecSubject subject;
   subject.info = DescribeAttempt(device->properties(), MakeSpecRun(*kernel, device->properties()));

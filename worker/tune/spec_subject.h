@@ -19,8 +19,8 @@ struct SpecSubject {
   recording::AttemptInfo info;  // has a new attempt_id; the attempt starts now
 };
 
-// `measure` are the options of the process that runs the reference. Returns the errors of SpecKernel::Create; the
-// subject's problem has those of MakeSpecProblem.
+// `measure` are the options of the process that runs the reference. Returns the errors of SpecKernel::Create and
+// CheckMemory; the subject's problem has those of MakeSpecProblem.
 absl::StatusOr<SpecSubject> MakeSpecSubject(std::shared_ptr<const spec::Specification> spec,
                                             const std::shared_ptr<device::Device>& device,
                                             measure::MeasurerOptions measure);

@@ -98,6 +98,10 @@ TEST(SpecificationTest, RefusesALaunchThatDoesNotFit) {
   EXPECT_EQ(CheckLimits(large, {.threads_per_block = 1024}).message(),
             "2048 threads per block; the device's limit is 1024");
   EXPECT_EQ(CheckLimits(large, {.shared_bytes = 99}).message(), "100 bytes of shared memory; the device's limit is 99");
+  EXPECT_EQ(CheckLimits(large, {.threads = {1024, 16, 64}}).message(),
+            "32 threads per block in y; the device's limit is 16");
+  EXPECT_EQ(CheckLimits({.grid = {1, 1, 65536}}, {.grid = {0, 65535, 65535}}).message(),
+            "65536 blocks in z; the device's limit is 65535");
   EXPECT_TRUE(CheckLimits(large, {}).ok());
 }
 

@@ -51,13 +51,16 @@ TEST(RowResultTest, WhatDoesNotFitTheDeviceIsFilteredAndTheRestIsAnError) {
   EXPECT_EQ(unknown.failure->code(), "UNIMPLEMENTED");
 }
 
-TEST(RowResultTest, CompilersFailInThreeWays) {
+TEST(RowResultTest, CompilersFailInFourWays) {
   const auto compiled = [](absl::Status status) { return NotCompiled({.code = std::move(status), .seconds = 2}); };
   const AttemptRow refused = compiled(absl::InvalidArgumentError("line 3: expected ;"));
   EXPECT_EQ(refused.status, "error");
   EXPECT_EQ(refused.compile_time_s, 2);
   EXPECT_EQ(refused.failure->log_sha256(), record::Sha256("line 3: expected ;"));
   EXPECT_EQ(compiled(absl::DeadlineExceededError("60s")).status, "timeout");
+  const AttemptRow greedy = compiled(absl::ResourceExhaustedError("used more than 4096 MiB"));
+  EXPECT_EQ(greedy.status, "error");
+  EXPECT_EQ(greedy.failure->error_class(), "CompileMemory");
   EXPECT_EQ(compiled(absl::InternalError("SIGSEGV")).status, "peer_compilation_fail");
 }
 

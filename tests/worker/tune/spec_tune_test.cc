@@ -3,17 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <memory>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "proto/record/strings.h"
 #include "tests/paths.h"
-#include "tests/worker/tune/tune_fixture.h"
-#include "worker/spec/specification.h"
-#include "worker/tune/spec_subject.h"
+#include "tests/worker/tune/spec_fixture.h"
 
 namespace telemetry::worker::tune {
 namespace {
@@ -21,59 +18,7 @@ namespace {
 using record::Cat;
 using testing::HasSubstr;
 
-class SpecTuneTest : public testing::Test {
- protected:
-  absl::StatusOr<SpecSubject> Subject(const std::string& path) {
-    absl::StatusOr<spec::Specification> read = spec::ReadSpecification(path);
-    if (!read.ok()) return read.status();
-    return MakeSpecSubject(std::make_shared<const spec::Specification>(*std::move(read)), fixture_.device(),
-                           fixture_.Options(1).processes.measure);
-  }
-
-  absl::StatusOr<TuneResult> Tune(const std::string& path, int configs) {
-    absl::StatusOr<SpecSubject> subject = Subject(path);
-    if (!subject.ok()) return subject.status();
-    return fixture_.Tune(std::move(subject->subject), std::move(subject->info), fixture_.Options(configs));
-  }
-
-  std::string Write(const std::string& name, const std::string& text) {
-    std::string path = Cat(fixture_.folder(), "/", name);
-    std::ofstream(path) << text;
-    return path;
-  }
-
-  // Writes a specification of a kernel that adds 1 to each of 64 numbers and has a parameter `mode`.
-  std::string WriteSpec(const std::string& source, const std::string& modes, const std::string& more = "",
-                        const std::string& type = "int32") {
-    Write("kernel.cl", source);
-    return Write("spec.json", Cat(R"({"ConfigurationSpace": {"TuningParameters": [
-        {"Name": "mode", "Type": "int", "Values": ")",
-                                  modes, R"("}]},
-        "KernelSpecification": {"Language": "OpenCL", "KernelName": "add", "KernelFile": "kernel.cl",
-        "GlobalSize": {"X": "64"}, "LocalSize": {"X": "16"}, "Arguments": [
-        {"Name": "out", "Type": ")",
-                                  type, R"(", "MemoryType": "Vector", "AccessType": "WriteOnly", "Size": 64},
-        {"Name": "in", "Type": ")",
-                                  type, R"(", "MemoryType": "Vector", "AccessType": "ReadOnly", "FillType": "Range",
-         "Size": 64}])",
-                                  more.empty() ? "" : ", ", more, "}}"));
-  }
-
-  static uint64_t Id(const char* config) { return codegen::Config::Parse(config)->id(); }
-
-  // Returns the status of each value of `mode`, and the class of its failure.
-  std::map<uint64_t, std::string> Results() const {
-    std::map<uint64_t, std::string> results;
-    for (const v1::Record& record : fixture_.producer().records()) {
-      if (!record.has_measurement() || record.measurement().status() == "started") continue;
-      const v1::Measurement& row = record.measurement();
-      results[row.config_id()] = Cat(row.status(), row.has_failure() ? " " : "", row.failure().error_class());
-    }
-    return results;
-  }
-
-  mutable TuneFixture fixture_;
-};
+class SpecTuneTest : public SpecFixture {};
 
 TEST_F(SpecTuneTest, TunesAConvolution) {
   const absl::StatusOr<TuneResult> result = Tune(TestdataDir() + "/t1/opencl/convolution.json", 8);

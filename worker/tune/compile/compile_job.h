@@ -19,6 +19,7 @@ struct CompileResult {
   // Errors:
   //   INVALID_ARGUMENT      the source does not compile; the message is the compiler's log
   //   DEADLINE_EXCEEDED     the compiler exceeded the time limit and was killed
+  //   RESOURCE_EXHAUSTED    the compiler exceeded the memory limit and was killed
   //   INTERNAL              the compiler process died (the message has the signal and the end of its output), or failed
   //   UNAVAILABLE           there is no such compiler here, or its process cannot be started
   //   NOT_FOUND             there is no such OpenCL device

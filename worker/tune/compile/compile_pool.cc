@@ -68,7 +68,9 @@ void CompilePool::StartLaneIfNeeded() {
   const auto idle = static_cast<size_t>(
       std::count_if(lanes_.begin(), lanes_.end(), [](const auto& lane) { return lane->running == nullptr; }));
   if (queue_.size() <= idle || lanes_.size() == static_cast<size_t>(options_.processes)) return;
-  lanes_.push_back(std::make_unique<Lane>(options_));
+  lanes_.push_back(std::make_unique<Lane>(CompilerOptions{.program = options_.program,
+                                                          .memory_limit_bytes = options_.memory_limit_bytes,
+                                                          .code_folder = options_.code_folder}));
   Lane* lane = lanes_.back().get();
   lane->thread = std::thread([this, lane] { Run(lane); });
 }
@@ -141,6 +143,7 @@ void CompilePool::Count(const absl::Status& status) {
       ++stats_.timeouts;
       break;
     case absl::StatusCode::kInternal:
+    case absl::StatusCode::kResourceExhausted:
       ++stats_.crashes;
       break;
     default:

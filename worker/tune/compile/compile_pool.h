@@ -36,6 +36,8 @@ struct CompilePoolOptions {
   bool ends_stragglers = false;
   static constexpr double kStragglerFactor = 4;
   static constexpr absl::Duration kLeastLimit = absl::Seconds(1);
+  // The memory that the compiler of one source may use; 0: no limit.
+  uint64_t memory_limit_bytes = process::kDefaultMemoryLimitBytes;
   size_t kept_bytes = size_t{256} << 20;  // of results, kept for later equal jobs; the oldest are dropped
   // The folder in which CUDA code is kept for later pools, also of other processes (CodeFolder); empty: none. A pool
   // trims it when it is created, and after each eighth of the limit that its compilers add.
@@ -53,7 +55,7 @@ struct CompilePoolStats {
   int64_t kept = 0;     // of these, from the code folder
   int64_t refused = 0;  // the source does not compile
   int64_t timeouts = 0;
-  int64_t crashes = 0;
+  int64_t crashes = 0;      // or more memory than the limit
   int64_t unavailable = 0;  // there is no compiler for the source
   int64_t cancelled = 0;
   double busy_seconds = 0;  // of the compilers, summed over all processes
@@ -103,7 +105,7 @@ class CompilePool {
 
   // A thread with its compiler process.
   struct Lane {
-    explicit Lane(const CompilePoolOptions& options) : compiler(options.program, options.code_folder) {}
+    explicit Lane(const CompilerOptions& options) : compiler(options) {}
     Compiler compiler;
     std::shared_ptr<Compilation> running;  // null: idle. Guarded by the pool's mutex
     std::thread thread;

@@ -26,6 +26,9 @@ absl::Status Failure(const absl::Status& status, const CompileJob& job, absl::Du
     return absl::DeadlineExceededError(absl::StrCat("compiling took longer than the time limit of ",
                                                     absl::FormatDuration(time_limit), " and was killed: ", Which(job)));
   }
+  if (absl::IsResourceExhausted(status)) {
+    return absl::ResourceExhaustedError(absl::StrCat(status.message(), " while it compiled ", Which(job)));
+  }
   if (absl::IsInvalidArgument(status)) return status;  // the source is too long to be sent
   return absl::InternalError(absl::StrCat(status.message(), "\nIt was compiling ", Which(job)));
 }
@@ -75,14 +78,15 @@ absl::StatusOr<process::ChildProcess*> Compiler::Child(const std::atomic<bool>& 
   child_.reset();
   interrupted_ = false;
   ASSIGN_OR_RETURN(std::unique_ptr<process::ChildProcess> child,
-                   process::ChildProcess::Start({.program = program_, .role = "compile"}));
+                   process::ChildProcess::Start({.program = options_.program, .role = "compile"}));
   child_ = std::move(child);
+  child_->LimitMemory(options_.memory_limit_bytes);
   return child_.get();
 }
 
 absl::Status Compiler::Exchange(process::ChildProcess* child, const CompileJob& job, absl::Duration time_limit,
                                 CompileResult* result) {
-  RETURN_IF_ERROR(child->Send(MakeRequest(job, code_folder_), time_limit));
+  RETURN_IF_ERROR(child->Send(MakeRequest(job, options_.code_folder), time_limit));
   CompileReply reply;
   RETURN_IF_ERROR(child->Receive(&reply, time_limit));
   *result = ToCompileResult(std::move(reply));

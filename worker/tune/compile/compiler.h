@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -15,13 +16,18 @@
 
 namespace telemetry::worker::tune::compile {
 
+// Options of a Compiler.
+struct CompilerOptions {
+  process::ChildProgram program;
+  uint64_t memory_limit_bytes = 0;  // that a process may use; 0: no limit
+  std::string code_folder;          // the path of the CodeFolder that keeps the code; empty: none
+};
+
 // Runs one compiler process at a time. The process is started when it is first needed and replaced after it died or was
 // killed. One thread calls Compile; any thread may call Interrupt.
 class Compiler {
  public:
-  // Keeps code in the CodeFolder at `code_folder`; empty: nowhere.
-  Compiler(process::ChildProgram program, std::string code_folder)
-      : program_(std::move(program)), code_folder_(std::move(code_folder)) {}
+  explicit Compiler(CompilerOptions options) : options_(std::move(options)) {}
 
   // Compiles one source. `cancelled` must become true before the Interrupt call that cancels this job.
   CompileResult Compile(const CompileJob& job, absl::Duration time_limit, const std::atomic<bool>& cancelled);
@@ -36,7 +42,7 @@ class Compiler {
   void Discard();
 
   const process::ChildProgram program_;
-  const std::string code_folder_;
+  const CompilerOptions options_;
   absl::Mutex mutex_;
   std::unique_ptr<process::ChildProcess> child_
       ABSL_GUARDED_BY(mutex_);                        // set and reset by the thread that calls Compile

@@ -6,7 +6,8 @@ namespace telemetry::worker::tune::compile {
 namespace {
 
 bool SaysSomethingOfTheSource(const absl::Status& status) {
-  return status.ok() || absl::IsInvalidArgument(status) || absl::IsDeadlineExceeded(status) || absl::IsInternal(status);
+  return status.ok() || absl::IsInvalidArgument(status) || absl::IsDeadlineExceeded(status) ||
+         absl::IsResourceExhausted(status) || absl::IsInternal(status);
 }
 
 size_t SizeOf(const CompileResult& result) {

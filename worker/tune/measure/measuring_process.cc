@@ -43,6 +43,7 @@ absl::Status MeasuringProcess::AwaitReady() {
   if (reply.has_refused()) {
     return {static_cast<absl::StatusCode>(reply.refused().code()), record::AbslView(reply.refused().message())};
   }
+  if (memory_limit_bytes_ > 0) child_->LimitMemory(child_->ResidentBytes() + memory_limit_bytes_);
   is_ready_ = true;
   return absl::OkStatus();
 }
@@ -61,6 +62,11 @@ Answer MeasuringProcess::Ended(const std::string& phase, const absl::Status& sta
     answer.ended.set_code("DEADLINE_EXCEEDED");
     answer.ended.set_message(Cat("exceeded the time limit of ", absl::FormatDuration(limit), " of phase ", phase,
                                  "; the process was killed"));
+  } else if (absl::IsResourceExhausted(status)) {
+    answer.ended.set_error_class("OutOfMemory");
+    answer.ended.set_code("RESOURCE_EXHAUSTED");
+    answer.ended.set_message(Cat(std::string(status.message()), "; its limit is the problem's memory and ",
+                                 memory_limit_bytes_ >> 20, " MiB"));
   } else {
     const process::ChildEnding ending = child_->ending().value_or(process::ChildEnding());
     answer.ended.set_error_class("Crash");
@@ -73,6 +79,7 @@ Answer MeasuringProcess::Ended(const std::string& phase, const absl::Status& sta
 
 Answer MeasuringProcess::Ask(const wire::Request& request, const PhaseLimits& limits,
                              const std::function<void(int rounds)>& on_rounds) {
+  child_->ForgetPrinted();
   std::string phase = kLoadPhase;
   absl::Duration limit = limits.load;
   absl::Status status = child_->Send(request, kSendLimit);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -23,6 +24,9 @@ struct MeasurerOptions {
   std::string program;
   // The time limit for the start of a process: opening the device and uploading the problem.
   absl::Duration start_limit = absl::Seconds(120);
+  // The memory of the host that a process may use in addition to the problem's; 0: no limit. There is none for
+  // processes that debug values, which copy tensors.
+  uint64_t memory_limit_bytes = process::kDefaultMemoryLimitBytes;
   // The debug options for the values around the launch whose results are checked, on each data set; never for launches
   // that are timed. The measuring thread calls `on_debug` with the printed text; if it is not set, the text goes to
   // standard error.
@@ -68,13 +72,17 @@ class MeasuringProcess {
 
  private:
   MeasuringProcess(std::unique_ptr<process::ChildProcess> child, const MeasurerOptions& options)
-      : child_(std::move(child)), ready_until_(SteadyAfter(options.start_limit)), print_(options.on_debug) {}
+      : child_(std::move(child)),
+        ready_until_(SteadyAfter(options.start_limit)),
+        memory_limit_bytes_(options.debug.is_on() ? 0 : options.memory_limit_bytes),
+        print_(options.on_debug) {}
 
   void Print(const std::string& text) const;
   Answer Ended(const std::string& phase, const absl::Status& status, absl::Duration limit);
 
   const std::unique_ptr<process::ChildProcess> child_;
   const SteadyTime ready_until_;
+  const uint64_t memory_limit_bytes_;
   const debug::DebugPrint print_;
   bool is_ready_ = false;
 };

@@ -4,13 +4,16 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <utility>
 
 #include "absl/memory/memory.h"
@@ -22,6 +25,7 @@ namespace telemetry::worker::tune::process {
 namespace {
 
 constexpr size_t kPrintedInMessageBytes = 4096;
+constexpr int kMemoryCheckMs = 100;
 
 // Both ends of a child's descriptors. No other process has the parent's ends, so they see the end of the child.
 struct Connection {
@@ -106,6 +110,10 @@ absl::Status ChildProcess::Receive(google::protobuf::MessageLite* message, absl:
   absl::StatusOr<Frame> frame = Read(Deadline(timeout));
   if (absl::IsUnavailable(frame.status())) return Ended();
   if (absl::IsDeadlineExceeded(frame.status())) return frame.status();
+  if (absl::IsResourceExhausted(frame.status())) {
+    Kill();
+    return frame.status();
+  }
   const absl::Status status = frame.ok() ? ParseFrame(*frame, message) : frame.status();
   if (!status.ok()) {
     Kill();
@@ -138,9 +146,14 @@ absl::Status ChildProcess::WaitFor(short event, const Deadline& deadline) {
   if (deadline.IsOver()) {
     return absl::DeadlineExceededError(absl::StrCat("the ", role_, " process ", pid_, " did not answer in time"));
   }
+  if (memory_limit_bytes_ > 0 && ResidentBytes() > memory_limit_bytes_) {
+    return absl::ResourceExhaustedError(absl::StrCat("the ", role_, " process ", pid_, " used more than ",
+                                                     memory_limit_bytes_ >> 20, " MiB of memory and was killed"));
+  }
+  const int wait_ms = memory_limit_bytes_ > 0 ? std::min(deadline.PollMs(), kMemoryCheckMs) : deadline.PollMs();
   std::array<pollfd, 2> fds = {pollfd{.fd = socket_.get(), .events = event},
                                pollfd{.fd = printed_.fd(), .events = POLLIN}};
-  if (poll(fds.data(), fds.size(), deadline.PollMs()) < 0 && errno != EINTR) {
+  if (poll(fds.data(), fds.size(), wait_ms) < 0 && errno != EINTR) {
     return absl::InternalError(absl::StrCat("poll failed: ", std::strerror(errno)));
   }
   if (fds[1].revents != 0) printed_.Read();
@@ -166,6 +179,16 @@ void ChildProcess::Kill() {
 void ChildProcess::Interrupt() {
   absl::MutexLock lock(&mutex_);
   if (!ending_.has_value()) kill(-pid_, SIGKILL);
+}
+
+// The process is not waited for by others, so its pid is not reused before Reap().
+uint64_t ChildProcess::ResidentBytes() const {
+  std::ifstream file(absl::StrCat("/proc/", pid_, "/statm"));
+  uint64_t all = 0;
+  uint64_t resident = 0;
+  uint64_t shared = 0;
+  if (!(file >> all >> resident >> shared) || shared > resident) return 0;
+  return (resident - shared) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
 bool ChildProcess::IsRunning() { return !Reap(WNOHANG); }

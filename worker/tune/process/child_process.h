@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,6 +37,9 @@ struct ChildOptions {
   size_t message_limit_bytes = kDefaultMessageLimitBytes;
 };
 
+// The memory that the work of a child may use, if nothing else is said: enough for every ordinary compilation.
+inline constexpr uint64_t kDefaultMemoryLimitBytes = uint64_t{4} << 30;
+
 // A child process and the connection to it. Messages are sent in frames over a socket pair, in both directions. The end
 // of the child's output is kept for failure logs. The child inherits no other descriptors, leads its own process group,
 // and dies with this process in every case, because it detects the end of its socket (see ParentConnection).
@@ -55,6 +59,7 @@ class ChildProcess {
   //   INVALID_ARGUMENT    the message is over the limit; use SharedBytes. Nothing was sent.
   //   DEADLINE_EXCEEDED   the message was not received in time; the child was killed, because half of it was sent.
   //   UNAVAILABLE         the child has ended; the message contains its exit status and the end of its output.
+  //   RESOURCE_EXHAUSTED  the child was killed, because it exceeded the limit of LimitMemory.
   absl::Status Send(const google::protobuf::MessageLite& message, absl::Duration timeout,
                     absl::Span<const int> fds = {});
 
@@ -62,9 +67,16 @@ class ChildProcess {
   // null.
   //   DEADLINE_EXCEEDED   no message yet. The child continues; the next Receive continues with a partial message.
   //   UNAVAILABLE         the child has ended, as above. All messages that it sent have been received.
+  //   RESOURCE_EXHAUSTED  as above.
   //   DATA_LOSS           the child sent something other than such a message, or one over the limit; it was killed.
   absl::Status Receive(google::protobuf::MessageLite* message, absl::Duration timeout,
                        std::vector<OwnedFd>* fds = nullptr);
+
+  // Sets the limit of the child's memory, in bytes of resident memory that it does not share; 0: none. It is compared
+  // ten times a second while a Send or Receive waits, so a child may exceed it for a moment.
+  void LimitMemory(uint64_t limit_bytes) { memory_limit_bytes_ = limit_bytes; }
+  // Returns the child's resident memory in bytes, without shared memory; 0: the child has ended.
+  uint64_t ResidentBytes() const;
 
   // Kills the child's process group and waits for the child's end, so that no zombie remains. Does nothing if the child
   // has ended.
@@ -82,6 +94,8 @@ class ChildProcess {
   std::optional<ChildEnding> ending() const;
   // Returns the end of the child's output on stdout and stderr so far, at most 64 KiB.
   std::string printed();
+  // Forgets the output so far, which belongs to earlier work.
+  void ForgetPrinted() { printed_.Clear(); }
 
  private:
   ChildProcess(std::string role, size_t message_limit_bytes, pid_t pid, OwnedFd socket, OwnedFd printed);
@@ -94,6 +108,7 @@ class ChildProcess {
 
   const std::string role_;
   const size_t message_limit_bytes_;
+  uint64_t memory_limit_bytes_ = 0;
   const pid_t pid_;
   OwnedFd socket_;
   StderrTail printed_;

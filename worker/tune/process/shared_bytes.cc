@@ -25,18 +25,6 @@ absl::Status MemoryError(const char* operation, size_t size_bytes) {
   return is_short ? absl::ResourceExhaustedError(message) : absl::InternalError(message);
 }
 
-// Returns the memory that can be allocated before the kernel kills processes.
-size_t AvailableBytes() {
-  std::ifstream file("/proc/meminfo");
-  std::string name;
-  size_t kib = 0;
-  while (file >> name >> kib) {
-    if (name == "MemAvailable:") return kib << 10;
-    file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
-  }
-  return static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
-}
-
 int Allocate(int fd, size_t size_bytes) {
   if (size_bytes == 0) return 0;
   // fallocate does not fail in time: the kernel allocates page after page until it has to kill a process.
@@ -52,6 +40,17 @@ int Allocate(int fd, size_t size_bytes) {
 }
 
 }  // namespace
+
+size_t AvailableBytes() {
+  std::ifstream file("/proc/meminfo");
+  std::string name;
+  size_t kib = 0;
+  while (file >> name >> kib) {
+    if (name == "MemAvailable:") return kib << 10;
+    file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+  }
+  return static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+}
 
 SharedBytes::SharedBytes(SharedBytes&& other) noexcept
     : fd_(std::move(other.fd_)),

@@ -10,6 +10,9 @@
 
 namespace telemetry::worker::tune::process {
 
+// Returns the memory, in bytes, that can be allocated before the kernel kills processes.
+size_t AvailableBytes();
+
 // Shared memory (memfd) of a fixed size for two processes, for payloads that are too large for a message. One process
 // creates it and sends fd() with a message; the other opens the received descriptor. Both may write; the protocol
 // between them must define the order of writes. The memory is page-aligned and initially zero. A move does not copy the

@@ -28,6 +28,11 @@ void StderrTail::Read() {
   }
 }
 
+void StderrTail::Clear() {
+  Read();
+  text_.clear();
+}
+
 std::string StderrTail::Text() const {
   std::string text = text_.size() > kLimitBytes ? text_.substr(text_.size() - kLimitBytes) : text_;
   if (text.ends_with('\n')) text.pop_back();

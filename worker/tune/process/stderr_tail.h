@@ -20,6 +20,8 @@ class StderrTail {
   int fd() const { return pipe_.get(); }
   // Reads the text that is available now.
   void Read();
+  // Forgets the text so far.
+  void Clear();
   // Returns the end of the text, at most kLimitBytes, without a final newline.
   std::string Text() const;
 

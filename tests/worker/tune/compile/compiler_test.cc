@@ -1,5 +1,6 @@
 #include "worker/tune/compile/compiler.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/worker/tune/compile/fake_compiler.h"
@@ -9,13 +10,23 @@ namespace {
 
 // Tests that a job never gets the process that an Interrupt for the previous job is killing.
 TEST(CompilerTest, TheJobAfterAnInterruptHasAProcessOfItsOwn) {
-  Compiler compiler(FakeCompiler(), "");
+  Compiler compiler({.program = FakeCompiler()});
   const std::atomic<bool> cancelled = false;
   for (int i = 0; i < 20; ++i) {
     const CompileResult result = compiler.Compile({.source = "source"}, absl::Seconds(60), cancelled);
     ASSERT_TRUE(result.code.ok()) << result.code.status();
     compiler.Interrupt();
   }
+}
+
+// A source that makes its compiler use all memory costs one job.
+TEST(CompilerTest, ACompilerThatExceedsTheMemoryLimitIsKilled) {
+  Compiler compiler(FakeCompiler(), /*memory_limit_bytes=*/uint64_t{256} << 20);
+  const std::atomic<bool> cancelled = false;
+  const CompileResult result = compiler.Compile({.source = "hoard"}, absl::Seconds(60), cancelled);
+  EXPECT_EQ(result.code.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(result.log(), testing::HasSubstr("used more than 256 MiB of memory and was killed while it compiled"));
+  EXPECT_TRUE(compiler.Compile({.source = "source"}, absl::Seconds(60), cancelled).code.ok());
 }
 
 }  // namespace

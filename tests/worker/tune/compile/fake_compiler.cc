@@ -26,10 +26,21 @@ void Hang() {
   while (true) pause();
 }
 
+// Uses more and more memory, faster than any limit is checked, but not without end.
+void Hoard() {
+  std::vector<std::string> held;
+  for (int i = 0; i < 64; ++i) {
+    held.emplace_back(size_t{16} << 20, 'x');
+    usleep(20000);
+  }
+  Hang();
+}
+
 process::Serving Answer(const CompileRequest& request, CompileReply* reply) {
   const std::string& source = request.source();
   if (source == "crash") Crash();
   if (source == "hang") Hang();
+  if (source == "hoard") Hoard();
   if (source == "quit") std::_Exit(7);
   if (source == "garbage" && write(process::kMessageFd, "no frame at all", 15) == 15) Hang();
   if (source.starts_with("refuse")) {

@@ -41,6 +41,14 @@ template <unsigned path> struct Tree<0, path> { static const unsigned value = pa
 extern "C" __global__ void kernel(unsigned* out) { *out = Tree<28, 1>::value; }
 )";
 
+// Ten billion statements of the preprocessor.
+constexpr char kExplodingSource[] = R"(
+#define TEN(x) x x x x x x x x x x
+#define HUNDRED(x) TEN(TEN(x))
+#define MANY(x) HUNDRED(HUNDRED(HUNDRED(HUNDRED(HUNDRED(x)))))
+__kernel void kernel_of_mine(__global float* out) { MANY(out[get_local_id(0)] += 1;) }
+)";
+
 // Tests NVRTC and OpenCL ("opencl:0"). Skips OpenCL if it is not installed, and NVRTC if it is not installed and
 // TELEMETRY_NVRTC is not set.
 class RealCompilersTest : public PoolTest {
@@ -129,6 +137,20 @@ TEST_F(RealCompilersTest, AnEndlessCompilationIsEnded) {
   StartPool({.processes = 1, .time_limit = absl::Seconds(1)});
   SubmitCuda(kEndlessSource);
   EXPECT_EQ(ResultCode(Results()[0]), StatusCode::kDeadlineExceeded);
+}
+
+TEST_F(RealCompilersTest, ACompilationThatTakesAllMemoryIsEnded) {
+  StartPool({.processes = 1, .time_limit = absl::Minutes(5), .memory_limit_bytes = uint64_t{512} << 20});
+  if (HasOpenCl()) SubmitOpenCl(kExplodingSource);
+  if (HasOpenCl()) SubmitOpenCl(OpenClSource(1));
+  if (HasNvrtc()) SubmitCuda(kEndlessSource);
+  if (HasNvrtc()) SubmitCuda(CudaSource(1));
+  const std::vector<CompileResult> results = Results();
+  for (size_t i = 0; i < results.size(); i += 2) {
+    EXPECT_EQ(ResultCode(results[i]), StatusCode::kResourceExhausted);
+    EXPECT_THAT(results[i].log(), HasSubstr("used more than 512 MiB of memory and was killed"));
+    EXPECT_TRUE(results[i + 1].code.ok()) << results[i + 1].code.status();
+  }
 }
 
 // For manual runs: TELEMETRY_COMPILE_RATE=200 compiles 200 kernels with one process and with two.

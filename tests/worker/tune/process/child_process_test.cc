@@ -160,6 +160,25 @@ TEST(ChildProcessTest, AChildThatPrintsMuchIsNotHeldUp) {
   EXPECT_GT(child->printed().size(), StderrTail::kLimitBytes / 2);
 }
 
+TEST(ChildProcessTest, WhatEarlierWorkPrintedIsForgotten) {
+  const auto child = StartRole("chatter").value();
+  EXPECT_EQ(*Ask(child.get(), "one"), "one");
+  child->ForgetPrinted();
+  EXPECT_EQ(child->printed(), "");
+}
+
+TEST(ChildProcessTest, AChildThatExceedsItsMemoryIsKilled) {
+  const auto child = StartRole("hoard").value();
+  child->LimitMemory(child->ResidentBytes() + (uint64_t{200} << 20));
+  EXPECT_EQ(*Ask(child.get(), "one"), "one");
+  absl::Status status;
+  for (int i = 0; i < 4 && status.ok(); ++i) status = Ask(child.get(), "more").status();
+  EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
+  EXPECT_THAT(Message(status), HasSubstr("MiB of memory and was killed"));
+  EXPECT_TRUE(IsReaped(child->pid()));
+  EXPECT_EQ(child->ResidentBytes(), 0u);
+}
+
 TEST(ChildProcessTest, InheritsNoOtherDescriptor) {
   const OwnedFd careless(open("/dev/null", O_RDONLY));  // inheritable: without O_CLOEXEC
   const auto child = StartRole("list fds").value();

@@ -68,6 +68,16 @@ int Chatter() {
   });
 }
 
+// Holds 64 MiB more after each reply.
+int Hoard() {
+  std::vector<std::string> held;
+  return Serve([&](const std::string& question, const Fds&) {
+    held.emplace_back(size_t{64} << 20, 'x');
+    usleep(300000);
+    return question;
+  });
+}
+
 // Neither reads nor exits.
 int Deaf() {
   const auto parent = ParentConnection::Open().value();
@@ -153,10 +163,10 @@ int Unaware() {
 
 int Play(std::string_view role) {
   static const std::map<std::string_view, int (*)()> kRoles = {
-      {"busy", &Busy},           {"chatter", &Chatter},    {"crash", &Crash},     {"deaf", &Deaf},
-      {"echo", &Echo},           {"fork", &Fork},          {"garbage", &Garbage}, {"hang up", &HangUp},
-      {"increment", &Increment}, {"list fds", &ListFds},   {"parent", &Parent},   {"quit", &Quit},
-      {"slow", &Slow},           {"too large", &TooLarge}, {"unaware", &Unaware},
+      {"busy", &Busy},      {"chatter", &Chatter},     {"crash", &Crash},        {"deaf", &Deaf},
+      {"hoard", &Hoard},    {"echo", &Echo},           {"fork", &Fork},          {"garbage", &Garbage},
+      {"hang up", &HangUp}, {"increment", &Increment}, {"list fds", &ListFds},   {"parent", &Parent},
+      {"quit", &Quit},      {"slow", &Slow},           {"too large", &TooLarge}, {"unaware", &Unaware},
   };
   return kRoles.at(role)();
 }
