@@ -14,6 +14,7 @@ std::unique_ptr<cli::Command> NewDevices();
 std::unique_ptr<cli::Command> NewForward();
 std::unique_ptr<cli::Command> NewInit();
 std::unique_ptr<cli::Command> NewKernels();
+std::unique_ptr<cli::Command> NewPlan();
 std::unique_ptr<cli::Command> NewReplay();
 std::unique_ptr<cli::Command> NewRepro();
 std::unique_ptr<cli::Command> NewRun();
@@ -21,7 +22,8 @@ std::unique_ptr<cli::Command> NewShowCode();
 std::unique_ptr<cli::Command> NewTune();
 
 // All of them, in the order of --help.
-inline constexpr cli::NewCommand kCommands[] = {NewBest,    NewCache,  NewCompare, NewDevices, NewForward,  NewInit,
-                                                NewKernels, NewReplay, NewRepro,   NewRun,     NewShowCode, NewTune};
+inline constexpr cli::NewCommand kCommands[] = {NewBest, NewCache,    NewCompare, NewDevices, NewForward,
+                                                NewInit, NewKernels,  NewPlan,    NewReplay,  NewRepro,
+                                                NewRun,  NewShowCode, NewTune};
 
 }  // namespace telemetry::worker

@@ -1,6 +1,4 @@
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +13,7 @@
 #include "spdlog/spdlog.h"
 #include "worker/command_line.h"
 #include "worker/commands.h"
+#include "worker/output_file.h"
 #include "worker/repro/recorded_measurement.h"
 #include "worker/repro/repro_program.h"
 #include "worker/repro/spec_program.h"
@@ -49,18 +48,6 @@ absl::StatusOr<repro::ReproProgram> MakeProgram(const ReproFlags& flags) {
   const std::string path = flags.out == "-" ? "" : flags.out;
   if (flags.spec.empty()) return repro::MakeReproProgram(measured, language, path);
   return repro::MakeSpecProgram(measured, flags.spec, language, path);
-}
-
-// Writes a new file. Never overwrites a file with different content, because the user may have edited the program.
-absl::Status WriteProgram(const std::string& path, const std::string& text) {
-  if (std::ifstream existing(path, std::ios::binary); existing) {
-    if (std::string(std::istreambuf_iterator<char>(existing), {}) == text) return absl::OkStatus();
-    return absl::AlreadyExistsError(
-        absl::StrCat(path, " exists with different content: remove it, or pass another --out"));
-  }
-  std::ofstream file(path, std::ios::binary);
-  if (!(file << text).flush()) return absl::UnavailableError(absl::StrCat(path, ": cannot be written"));
-  return absl::OkStatus();
 }
 
 class ReproCommand final : public cli::Command {
@@ -112,8 +99,8 @@ Exit status: 0 written; 1 not written; 2 wrong usage.)help"}) {}
       std::cout << program.text;
       return cli::kExitDone;
     }
-    RETURN_IF_ERROR(WriteProgram(program.path, program.text));
-    for (const repro::DataFile& file : program.files) RETURN_IF_ERROR(WriteProgram(file.path, file.bytes));
+    RETURN_IF_ERROR(WriteOutputFile(program.path, program.text));
+    for (const repro::DataFile& file : program.files) RETURN_IF_ERROR(WriteOutputFile(file.path, file.bytes));
     spdlog::info("wrote {}", program.path);
     std::cout << program.command << "\n";
     return cli::kExitDone;

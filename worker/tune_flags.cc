@@ -52,15 +52,7 @@ void TuneFlags::AddTo(cli::Flags& flags) {
            "Longest time to wait for another worker that tunes the same run and has a token of the same name, or while "
            "the collector uses no tokens; 0: tune at once")
       ->type_name("TIME");
-  flags
-      .Add("debug-values", debug_values,
-           "Inspect values around each config's first launch: 1 saves tensors (.npy), 2 prints them, 3 prints kernel "
-           "names")
-      ->check(CLI::Range(0, 3));
-  flags.Add("debug-kernels", debug_kernels, "Kernels whose values are saved or printed (default: all)")
-      ->type_name("NAME,...");
-  debug_dir = debug::kDefaultDebugFolder;
-  flags.Add("debug-dir", debug_dir, "Folder of the saved tensors")->type_name("DIR");
+  debug.AddTo(flags, "around each config's first launch");
   AddPairs(flags, "setting", settings, "A setting of the kernel: static_shapes=false, dot_precision=ieee");
 }
 
@@ -85,9 +77,7 @@ absl::StatusOr<tune::TunerOptions> ParseTunerOptions(const TuneFlags& flags) {
   status.Update(set_duration("--run-limit", flags.run_limit, &options.processes.run_limit));
   if (!status.ok()) return status;
   options.processes.compile.processes = flags.compilers;
-  options.processes.measure.debug = {.level = static_cast<debug::DebugLevel>(flags.debug_values),
-                                     .kernels = debug::SplitKernelNames(flags.debug_kernels),
-                                     .folder = flags.debug_dir};
+  options.processes.measure.debug = flags.debug.Options();
   return options;
 }
 

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "proto/access/credentials.h"
 #include "proto/base/cli/flags.h"
+#include "worker/debug_flags.h"
 #include "worker/runtime/settings.h"
 #include "worker/tune/tune_session.h"
 
@@ -38,9 +39,7 @@ struct TuneFlags {
   bool no_known = false;
   bool search = false;
   std::string wait = "30m";  // a duration; "0": take no lease
-  int debug_values = 0;
-  std::string debug_kernels;
-  std::string debug_dir;
+  DebugFlags debug;
 
   void AddTo(cli::Flags& flags);
 };

@@ -51,6 +51,8 @@ absl::StatusOr<codegen::Target> MakeTarget(const RecordedMeasurement& measured, 
   return target;
 }
 
+}  // namespace
+
 std::string CppCommand(const wrapper::Plan& plan, const wrapper::program::ProgramOptions& options,
                        const std::string& path) {
   const std::filesystem::path source = path;
@@ -62,8 +64,6 @@ std::string CppCommand(const wrapper::Plan& plan, const wrapper::program::Progra
   return Cat(wrapper::program::CompileCommand(plan, options, input, ForShell(program)), " && ",
              ForShell(source.has_parent_path() ? program : "./" + program));
 }
-
-}  // namespace
 
 absl::StatusOr<ReproProgram> MakeReproProgram(const RecordedMeasurement& measured, ProgramLanguage language,
                                               const std::string& path) {

@@ -5,6 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "worker/repro/recorded_measurement.h"
+#include "worker/wrapper/program/program.h"
 
 namespace telemetry::worker::repro {
 
@@ -25,6 +26,10 @@ struct ReproProgram {
   std::vector<DataFile> files = {};  // next to the program; empty: it needs none
   std::vector<std::string> notices;  // differences from the measured run
 };
+
+// Returns the shell command that compiles the C++ program of a plan at a path and runs it.
+std::string CppCommand(const wrapper::Plan& plan, const wrapper::program::ProgramOptions& options,
+                       const std::string& path);
 
 // Returns the program of a measurement, for the device that it was measured on and with the same inputs. `path` is the
 // future path of the program; empty: a file in the current folder, such as "softmax_0123456789abcdef.cpp". Returns the

@@ -98,6 +98,9 @@ class PlanBuilder {
   // Makes a buffer an output of the plan: a buffer that the plan made, or a view of one. It must not be freed.
   void Output(BufferRef buffer);
 
+  // Returns the first mistake so far.
+  const absl::Status& status() const { return error_; }
+
   // Releases the remaining buffers and verifies the plan. Returns the first error, if there was one. Must be called
   // once.
   absl::StatusOr<Plan> Finish();

@@ -1,0 +1,129 @@
+"""Checks `telemetry-worker plan`: lists, shows, runs and writes plans, and names the place of a mistake in a plan file.
+
+Runs the built programs (TELEMETRY_BIN_DIR; default build/release/bin) on the CPU's OpenCL device, or on
+TELEMETRY_TEST_DEVICE.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+from pipeline import BIN, TIMEOUT_S, environment_with
+
+DEVICE = os.environ.get("TELEMETRY_TEST_DEVICE", "opencl:0")
+
+PLAN = {
+    "name": "mine",
+    "inputs": [{"name": "x", "dtype": "f16", "sizes": [64, 96]}, {"name": "y", "dtype": "f16", "sizes": [96, 32]}],
+    "lines": [
+        {"extern": "matmul", "arguments": ["x", "y"], "outputs": ["product"]},
+        {"call": "softmax", "arguments": ["product"], "outputs": ["weights"]},
+        {"view": "rows", "of": "weights", "sizes": [32, 64], "strides": [64, 1]},
+        {"call": "exp", "arguments": ["rows"], "outputs": ["out"]},
+    ],
+    "outputs": ["out"],
+}
+
+
+def plan(*arguments, folder=None):
+    return subprocess.run(
+        [BIN / "telemetry-worker", "plan", *arguments],
+        capture_output=True, text=True, timeout=TIMEOUT_S, env=environment_with(()), cwd=folder,
+    )  # fmt: skip
+
+
+class PlanCommand(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="plan_test.")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.file = self.folder / "mine.json"
+        self.file.write_text(json.dumps(PLAN))
+
+    def output(self, *arguments):
+        done = plan(*arguments, folder=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_list(self):
+        lines = self.output("list").splitlines()
+        self.assertEqual([line.split()[0] for line in lines],
+                         ["attention", "gated_mlp", "layer_norm", "normed_loss", "strided_softmax"])  # fmt: skip
+        self.assertIn("2 inputs, 3 calls, 1 output, peak memory ", self.output("list", self.file))
+
+    def test_show_lines(self):
+        before, after = self.output("show", self.file).split("\nafter memory planning:\n")
+        self.assertIn("input x f16[64, 96]\n", before)
+        self.assertIn("free_if_not_reused product\n", before)
+        self.assertIn("reuse product as out f16[32, 64]\n", after)
+        self.assertRegex(after, r"peak memory: 12288 bytes before memory planning, 8192 after; allocations: 3 before, 2 after")
+
+    def test_show_graph(self):
+        graph = json.loads(self.output("show", self.file, "--as", "graph"))
+        self.assertEqual(graph["graph"]["kernel_name"], "mine")
+        targets = [node["target"] for node in graph["nodes"]]
+        self.assertIn("reuse", targets)
+        unplanned = json.loads(self.output("show", self.file, "--as", "graph", "--unplanned"))
+        self.assertNotIn("reuse", [node["target"] for node in unplanned["nodes"]])
+
+    def test_show_programs(self):
+        for form, dialect in (("cpp", "cuda"), ("cpp", "opencl"), ("python", "cuda")):
+            flags = ("show", self.file, "--as", form, "--dialect", dialect)
+            plain = self.output(*flags)
+            self.assertIn("matmul", plain)
+            self.assertEqual(self.output(*flags, "--debug-values", "0", "--debug-kernels", "softmax"), plain)
+            debugged = self.output(*flags, "--debug-values", "2", "--debug-kernels", "softmax")
+            self.assertIn("softmax_values", debugged)
+            self.assertNotIn("matmul_values", debugged)
+        done = plan("show", self.file, "--as", "python", "--dialect", "opencl")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("Python programs need CUDA", done.stderr)
+
+    def test_run(self):
+        for flags in ((), ("--unplanned", "--seed", "7")):
+            done = plan("run", self.file, "--device", DEVICE, *flags)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("out f16[32, 64]: right: ", done.stdout)
+            self.assertEqual(done.stderr, "")
+
+    def test_run_shows_values(self):
+        done = plan("run", self.file, "--device", DEVICE, "--debug-values=2", "--debug-kernels=softmax")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("[program_inputs - mine - x] elements=6144 ", done.stderr)
+        self.assertIn("[after_launch - softmax - out] buffer=weights elements=2048 ", done.stderr)
+        self.assertNotIn("matmul", done.stderr)
+        saved = plan("run", self.file, "--device", DEVICE, "--debug-values=1", f"--debug-dir={self.folder}/values")
+        self.assertEqual(saved.returncode, 0, saved.stderr)
+        self.assertEqual(len(list((self.folder / "values").iterdir())), 14)
+
+    @unittest.skipUnless(DEVICE.startswith("opencl"), "needs the CUDA toolkit")
+    def test_written_programs_run(self):
+        command = self.output("write", self.file, "--dialect", "opencl", "--debug-values", "3")
+        self.assertRegex(command, "^g[+][+] -std=c[+][+]17 -O2 .*mine.cpp.* -l:libOpenCL.so.1 && .*mine")
+        done = subprocess.run(command.strip() + " --no-time", shell=True, cwd=self.folder, capture_output=True, text=True,
+                              timeout=TIMEOUT_S, check=False)  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("the results are right", done.stdout)
+        self.assertEqual(done.stderr.splitlines()[0], "[before_launch - matmul]")
+        (self.folder / "mine.cpp").write_text("edited")
+        again = plan("write", self.file, "--dialect", "opencl", folder=self.folder)
+        self.assertEqual(again.returncode, 1)
+        self.assertIn("mine.cpp exists with different content", again.stderr)
+
+    def test_mistakes_are_wrong_usage_and_name_the_place(self):
+        PLAN_WITH_MISTAKE = PLAN | {"lines": [{"call": "softmax", "arguments": ["z"], "outputs": ["out"]}]}
+        self.file.write_text(json.dumps(PLAN_WITH_MISTAKE))
+        for command in ("show", "run", "write", "list"):
+            done = plan(command, self.file)
+            self.assertEqual(done.returncode, 2, command)
+            self.assertIn("mine.json: lines[0].arguments[0]: no buffer 'z' before this place", done.stderr)
+        missing = plan("show", "absent.json")
+        self.assertEqual(missing.returncode, 2)
+        self.assertIn("the plans that come with the worker are attention", missing.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

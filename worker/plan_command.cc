@@ -1,0 +1,287 @@
+#include <algorithm>
+#include <cstdint>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "proto/base/status_macros.h"
+#include "proto/record/counted.h"
+#include "proto/record/sidecar/ir_record.h"
+#include "proto/record/strings.h"
+#include "spdlog/spdlog.h"
+#include "worker/codegen/target.h"
+#include "worker/commands.h"
+#include "worker/debug/value_debugger.h"
+#include "worker/debug_flags.h"
+#include "worker/device/open_device.h"
+#include "worker/output_file.h"
+#include "worker/repro/program_files.h"
+#include "worker/repro/repro_program.h"
+#include "worker/wrapper/file/plan_file.h"
+#include "worker/wrapper/memory_plan.h"
+#include "worker/wrapper/program/check_run.h"
+#include "worker/wrapper/program/program.h"
+#include "worker/wrapper/wrapper_graph.h"
+
+namespace telemetry::worker {
+namespace {
+
+using record::Cat;
+using record::Counted;
+using wrapper::MemoryPlan;
+using wrapper::Plan;
+using wrapper::program::ProgramOptions;
+
+constexpr char kNotes[] =
+    R"help(PLAN is the name of a plan that comes with the worker (see `plan list`) or a JSON file; worker/wrapper/README.md describes
+the format.
+)help";
+
+// Returns a plan with and without memory planning. A mistake in its file is wrong usage.
+absl::StatusOr<MemoryPlan> OpenPlan(const std::string& name, Plan* given) {
+  absl::StatusOr<Plan> plan = wrapper::file::FindPlan(name);
+  if (absl::IsNotFound(plan.status())) return absl::InvalidArgumentError(plan.status().message());
+  if (!plan.ok()) return plan.status();
+  *given = *std::move(plan);
+  return wrapper::PlanMemory(*given);
+}
+
+std::string PeakText(const MemoryPlan& planned) {
+  return Cat("peak memory: ", planned.peak_bytes_before, " bytes before memory planning, ", planned.peak_bytes_after,
+             " after; allocations: ", planned.allocations_before, " before, ", planned.allocations_after, " after\n");
+}
+
+class PlanListCommand final : public cli::Command {
+ public:
+  PlanListCommand()
+      : Command({.name = "list",
+                 .summary = "Print the plans that come with the worker, or those of files, one a line",
+                 .examples = R"help(  telemetry-worker plan list
+  telemetry-worker plan list mine/*.json
+)help",
+                 .notes = "Exit status: 0 printed; 2 a file is not a plan, or wrong usage."}) {}
+
+  void AddFlags(cli::Flags& flags) override {
+    flags.command()
+        .add_option("file", files_, "Plan files (default: the plans that come with the worker)")
+        ->type_name("FILE");
+  }
+
+  absl::StatusOr<int> Run() override {
+    std::vector<std::string> names = files_;
+    for (const wrapper::file::SamplePlan& sample : wrapper::file::SamplePlans()) {
+      if (files_.empty()) names.emplace_back(sample.name);
+    }
+    for (const std::string& name : names) {
+      Plan plan;
+      ASSIGN_OR_RETURN(const MemoryPlan planned, OpenPlan(name, &plan));
+      const auto calls = std::count_if(plan.lines.begin(), plan.lines.end(), [](const wrapper::Line& line) {
+        return wrapper::AsKernelCall(line) != nullptr;
+      });
+      std::cout << absl::StrFormat("%-16s  %s, %s, %s, peak memory %d bytes\n", name,
+                                   Counted(plan.inputs.size(), "input"), Counted(static_cast<size_t>(calls), "call"),
+                                   Counted(plan.outputs.size(), "output"), planned.peak_bytes_after);
+    }
+    return cli::kExitDone;
+  }
+
+ private:
+  std::vector<std::string> files_;
+};
+
+// The flags of commands that write a plan as a program or graph.
+struct FormFlags {
+  std::string plan;
+  std::string form;
+  std::string dialect = "cuda";
+  std::string architecture = "sm_90";
+  uint64_t seed = 1;
+  bool is_unplanned = false;
+  DebugFlags debug;
+
+  void AddTo(cli::Flags& flags, const std::vector<std::string>& forms) {
+    flags.command().add_option("plan", plan, "Name or file of the plan")->required()->type_name("PLAN");
+    flags.Add("as", form, "Form of the plan")->check(CLI::IsMember(forms));
+    flags.Add("dialect", dialect, "Language of the kernels in programs")->check(CLI::IsMember({"cuda", "opencl"}));
+    flags.Add("arch", architecture, "CUDA architecture of programs")->type_name("SM");
+    flags.Add("seed", seed, "Seed of the inputs of programs")->type_name("N");
+    flags.Switch("unplanned", is_unplanned, "Without memory planning");
+    debug.AddTo(flags, "around each launch of a program");
+  }
+
+  absl::StatusOr<ProgramOptions> Options() const {
+    ProgramOptions options = {.seed = seed, .debug = debug.Options()};
+    if (dialect == "opencl") return options;
+    absl::StatusOr<codegen::Target> target = codegen::Target::ForArchitecture(architecture);
+    if (!target.ok()) return absl::InvalidArgumentError(absl::StrCat("--arch ", target.status().message()));
+    options.target = *target;
+    return options;
+  }
+
+  // Returns the program or graph.
+  absl::StatusOr<std::string> Write(const Plan& written, const ProgramOptions& options) const {
+    RETURN_IF_ERROR(wrapper::program::CheckFitsMemory(written));
+    if (form == "cpp") return wrapper::program::CppProgram(written, options);
+    if (form == "python") return wrapper::program::PythonProgram(written, options);
+    v1::Run run;
+    run.set_kernel_name(written.name);
+    return Cat(record::sidecar::FormatIrRecord(wrapper::WrapperGraph(written, Cat(dialect, ":0")), run), "\n");
+  }
+};
+
+class PlanShowCommand final : public cli::Command {
+ public:
+  PlanShowCommand()
+      : Command({.name = "show",
+                 .summary = "Print the lines of a plan before and after memory planning, its graph or its program",
+                 .examples =
+                     R"help(  telemetry-worker plan show attention                        the lines and the peak memory
+  telemetry-worker plan show mine.json --as graph             a line of .wrapper.jsonl, without the ids of a run
+  telemetry-worker plan show mine.json --as cpp --dialect opencl --debug-values 2 --debug-kernels softmax
+  telemetry-worker plan show mine.json --as python
+)help",
+                 .notes = absl::StrCat(kNotes,
+                                       "Exit status: 0 printed; 1 no program can be written; 2 wrong usage, or "
+                                       "the file is not a plan.")}) {}
+
+  void AddFlags(cli::Flags& flags) override {
+    flags_.form = "lines";
+    flags_.AddTo(flags, {"lines", "graph", "cpp", "python"});
+  }
+
+  absl::StatusOr<int> Run() override {
+    Plan plan;
+    ASSIGN_OR_RETURN(const MemoryPlan planned, OpenPlan(flags_.plan, &plan));
+    if (flags_.form == "lines") {
+      std::cout << plan.DebugString() << "\nafter memory planning:\n"
+                << planned.plan.DebugString() << "\n"
+                << PeakText(planned);
+      return cli::kExitDone;
+    }
+    ASSIGN_OR_RETURN(const ProgramOptions options, flags_.Options());
+    ASSIGN_OR_RETURN(const std::string text, flags_.Write(flags_.is_unplanned ? plan : planned.plan, options));
+    std::cout << text;
+    return cli::kExitDone;
+  }
+
+ private:
+  FormFlags flags_;
+};
+
+class PlanWriteCommand final : public cli::Command {
+ public:
+  PlanWriteCommand()
+      : Command(
+            {.name = "write",
+             .summary = "Write a plan as a standalone program, or its graph, to a file",
+             .examples = R"help(  telemetry-worker plan write attention --dialect opencl              attention.cpp
+  telemetry-worker plan write mine.json --as python --out mine.py --debug-values 1
+  eval "$(telemetry-worker plan write mine.json)"                     writes, compiles and runs it
+)help",
+             .notes = absl::StrCat(
+                 kNotes,
+                 R"help(The program does not depend on this project. It checks its results, and prints its times. The command that compiles and
+runs the program is printed on standard output. An existing file with other content is not overwritten.
+Exit status: 0 written; 1 not written; 2 wrong usage, or the file is not a plan.)help")}) {}
+
+  void AddFlags(cli::Flags& flags) override {
+    flags_.form = "cpp";
+    flags_.AddTo(flags, {"cpp", "python", "graph"});
+    flags.Add("out", out_, "Output file (default: NAME.cpp, NAME.py or NAME.wrapper.jsonl in this folder)")
+        ->type_name("FILE");
+  }
+
+  absl::StatusOr<int> Run() override {
+    Plan plan;
+    ASSIGN_OR_RETURN(const MemoryPlan planned, OpenPlan(flags_.plan, &plan));
+    const Plan& written = flags_.is_unplanned ? plan : planned.plan;
+    ASSIGN_OR_RETURN(ProgramOptions options, flags_.Options());
+    const std::string extension = flags_.form == "cpp" ? ".cpp" : flags_.form == "python" ? ".py" : ".wrapper.jsonl";
+    const std::string path = out_.empty() ? Cat(wrapper::program::FileName(plan, options), extension) : out_;
+    ASSIGN_OR_RETURN(const std::string text, flags_.Write(written, options));
+    RETURN_IF_ERROR(WriteOutputFile(path, text));
+    spdlog::info("wrote {}", path);
+    if (flags_.form == "cpp") std::cout << repro::CppCommand(written, options, path) << "\n";
+    if (flags_.form == "python") std::cout << "python3 " << repro::ForShell(path) << "\n";
+    return cli::kExitDone;
+  }
+
+ private:
+  FormFlags flags_;
+  std::string out_;
+};
+
+class PlanRunCommand final : public cli::Command {
+ public:
+  PlanRunCommand()
+      : Command(
+            {.name = "run",
+             .summary = "Run a plan on a device and compare its outputs with those of the interpreter",
+             .examples = R"help(  telemetry-worker plan run attention
+  telemetry-worker plan run mine.json --device cuda:0 --debug-values 2 --debug-kernels softmax,bmm
+)help",
+             .notes = absl::StrCat(
+                 kNotes,
+                 R"help(The inputs are drawn from the seed. The interpreter evaluates the IR of the kernels on the host, which is slow: use small
+shapes.
+Exit status: 0 the outputs are right; 1 wrong, or the plan could not run; 2 wrong usage, or the file is not a plan.)help")}) {
+  }
+
+  void AddFlags(cli::Flags& flags) override {
+    flags.command().add_option("plan", plan_, "Name or file of the plan")->required()->type_name("PLAN");
+    flags.Add("device", device_, "One of `telemetry-worker devices` (default: the first)")->type_name("DEVICE");
+    flags.Add("seed", seed_, "Seed of the inputs")->type_name("N");
+    flags.Switch("unplanned", is_unplanned_, "Without memory planning");
+    debug_.AddTo(flags, "around each launch on the device");
+  }
+
+  absl::StatusOr<int> Run() override {
+    Plan plan;
+    ASSIGN_OR_RETURN(const MemoryPlan planned, OpenPlan(plan_, &plan));
+    ASSIGN_OR_RETURN(const std::shared_ptr<device::Device> device, device::OpenDevice(device_));
+    const std::unique_ptr<debug::ValueDebugger> debugger = debug::ValueDebugger::Create(debug_.Options());
+    const Plan& run = is_unplanned_ ? plan : planned.plan;
+    ASSIGN_OR_RETURN(const std::vector<ir::Comparison> outputs,
+                     wrapper::program::RunAndCompare(run, device, seed_, debugger.get()));
+    bool all_right = true;
+    std::cout << "on " << device->id() << " (" << device->properties().name << "):\n";
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const wrapper::PlanBuffer& buffer = run.buffer(run.outputs[i]);
+      std::cout << buffer.name << " " << buffer.LayoutText() << ": " << (outputs[i].ok() ? "right" : "WRONG") << ": "
+                << outputs[i].ToString() << "\n";
+      all_right = all_right && outputs[i].ok();
+    }
+    return all_right ? cli::kExitDone : cli::kExitFailed;
+  }
+
+ private:
+  std::string plan_;
+  std::string device_;
+  uint64_t seed_ = 1;
+  bool is_unplanned_ = false;
+  DebugFlags debug_;
+};
+
+}  // namespace
+
+std::unique_ptr<cli::Command> NewPlan() {
+  return std::make_unique<cli::CommandGroup>(
+      cli::Help{.name = "plan",
+                .summary = "Show, run and write programs of several kernels",
+                .examples = R"help(  telemetry-worker plan list
+  telemetry-worker plan show attention
+  telemetry-worker plan run mine.json --device opencl:0
+  telemetry-worker plan write mine.json --as python
+)help",
+                .notes = {}},
+      std::vector<cli::NewCommand>{&cli::New<PlanListCommand>, &cli::New<PlanShowCommand>, &cli::New<PlanRunCommand>,
+                                   &cli::New<PlanWriteCommand>});
+}
+
+}  // namespace telemetry::worker

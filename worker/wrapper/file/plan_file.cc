@@ -1,0 +1,303 @@
+#include "worker/wrapper/file/plan_file.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "proto/base/status_macros.h"
+#include "proto/record/strings.h"
+#include "worker/codegen/config.h"
+#include "worker/device/dtype.h"
+#include "worker/spec/file_bytes.h"
+#include "worker/spec/json_member.h"
+#include "worker/wrapper/plan_builder.h"
+
+namespace telemetry::worker::wrapper::file {
+
+using device::DType;
+using record::Cat;
+using record::Json;
+using spec::JsonMember;
+
+namespace {
+
+using Limits = PlanFileLimits;
+using MemberNames = std::vector<std::string_view>;
+
+std::string Joined(const MemberNames& names) {
+  std::string text;
+  for (const std::string_view name : names) text += Cat(text.empty() ? "" : ", ", name);
+  return text;
+}
+
+// Checks that a value is an object with some of these members, each at most once.
+absl::Status CheckMembers(const JsonMember& object, const MemberNames& known) {
+  RETURN_IF_ERROR(object.CheckObject());
+  std::set<std::string_view> seen;
+  for (const auto& [name, value] : object.json().members) {
+    // A long name would make the message long.
+    const std::string shown = name.size() <= Limits::kNameBytes ? Cat(" '", name, "'") : "";
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      return object.Error(Cat("unknown member", shown, "; known are ", Joined(known)));
+    }
+    if (!seen.insert(name).second) return object.Error(Cat("two members", shown));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<JsonMember>> ReadItems(const JsonMember& array, size_t most) {
+  ASSIGN_OR_RETURN(std::vector<JsonMember> items, array.Items());
+  if (items.size() > most) return array.Error(Cat(items.size(), " items; at most ", most, " are allowed"));
+  return items;
+}
+
+absl::StatusOr<std::string> ReadName(const JsonMember& member) {
+  ASSIGN_OR_RETURN(std::string name, member.Text());
+  const auto is_allowed = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
+  };
+  if (name.empty() || name.size() > Limits::kNameBytes || !std::all_of(name.begin(), name.end(), is_allowed)) {
+    return member.Error(Cat("a name has 1 to ", Limits::kNameBytes, " characters: letters, digits, '_', '-' and '.'"));
+  }
+  return name;
+}
+
+absl::StatusOr<DType> ReadDType(const JsonMember& member) {
+  ASSIGN_OR_RETURN(const std::string text, member.Text());
+  const absl::StatusOr<DType> dtype = device::ParseDType(text.substr(0, Limits::kNameBytes));
+  if (!dtype.ok()) return member.At(dtype.status());
+  return *dtype;
+}
+
+absl::StatusOr<std::vector<int64_t>> ReadIntegers(const JsonMember& array) {
+  if (!array.exists()) return array.Error("missing; expected an array of integers");
+  ASSIGN_OR_RETURN(const std::vector<JsonMember> items, ReadItems(array, Limits::kDimensions));
+  std::vector<int64_t> integers;
+  for (const JsonMember& item : items) {
+    ASSIGN_OR_RETURN(const int64_t integer, item.Integer());
+    if (integer < 0) return item.Error("must not be negative");
+    integers.push_back(integer);
+  }
+  return integers;
+}
+
+// A reader of one file, line by line into a PlanBuilder.
+class PlanReader {
+ public:
+  PlanReader(const JsonMember& file, std::string name) : file_(file), builder_(std::move(name)) {}
+
+  absl::StatusOr<Plan> Read() {
+    ASSIGN_OR_RETURN(const std::vector<JsonMember> inputs, ReadItems(file_["inputs"], Limits::kInputs));
+    for (const JsonMember& input : inputs) RETURN_IF_ERROR(ReadInput(input));
+    ASSIGN_OR_RETURN(const std::vector<JsonMember> lines, ReadItems(file_["lines"], Limits::kLines));
+    for (const JsonMember& line : lines) RETURN_IF_ERROR(ReadLine(line));
+    ASSIGN_OR_RETURN(const std::vector<JsonMember> outputs, ReadItems(file_["outputs"], Limits::kOutputs));
+    if (outputs.empty()) return file_["outputs"].Error("missing or empty; expected the names of buffers");
+    for (const JsonMember& output : outputs) {
+      ASSIGN_OR_RETURN(const BufferRef buffer, ReadBuffer(output));
+      builder_.Output(buffer);
+      RETURN_IF_ERROR(output.At(builder_.status()));
+    }
+    return builder_.Finish();
+  }
+
+ private:
+  using ReadKind = absl::Status (PlanReader::*)(const JsonMember& line);
+
+  absl::Status ReadInput(const JsonMember& input) {
+    RETURN_IF_ERROR(CheckMembers(input, {"name", "dtype", "sizes", "strides"}));
+    ASSIGN_OR_RETURN(const std::string name, ReadName(input["name"]));
+    ASSIGN_OR_RETURN(const DType dtype, ReadDType(input["dtype"]));
+    ASSIGN_OR_RETURN(std::vector<int64_t> sizes, ReadIntegers(input["sizes"]));
+    std::vector<int64_t> strides;
+    if (input["strides"].exists()) {
+      ASSIGN_OR_RETURN(strides, ReadIntegers(input["strides"]));
+    }
+    buffers_[name] = builder_.Input(name, dtype, std::move(sizes), std::move(strides));
+    return input.At(builder_.status());
+  }
+
+  // A line is an object whose kind is the name of one of its members.
+  absl::Status ReadLine(const JsonMember& line) {
+    static constexpr std::pair<std::string_view, ReadKind> kKinds[] = {{"call", &PlanReader::ReadCall},
+                                                                       {"extern", &PlanReader::ReadCall},
+                                                                       {"extern_allocating", &PlanReader::ReadCall},
+                                                                       {"view", &PlanReader::ReadView},
+                                                                       {"allocate", &PlanReader::ReadAllocate},
+                                                                       {"free", &PlanReader::ReadEnd},
+                                                                       {"release", &PlanReader::ReadEnd},
+                                                                       {"comment", &PlanReader::ReadComment}};
+    RETURN_IF_ERROR(line.CheckObject());
+    MemberNames names;
+    for (const auto& [name, read] : kKinds) {
+      names.push_back(name);
+      if (line.json().Find(name) == nullptr) continue;
+      RETURN_IF_ERROR((this->*read)(line));
+      return line.At(builder_.status());
+    }
+    return line.Error(Cat("a line has one of the members ", Joined(names)));
+  }
+
+  absl::Status ReadCall(const JsonMember& line) {
+    const std::string_view kind = line["call"].exists()     ? "call"
+                                  : line["extern"].exists() ? "extern"
+                                                            : "extern_allocating";
+    RETURN_IF_ERROR(CheckMembers(line, {kind, "arguments", "outputs", "into", "numbers", "config"}));
+    ASSIGN_OR_RETURN(const std::string kernel, ReadName(line[kind]));
+    ASSIGN_OR_RETURN(const std::vector<BufferRef> arguments, ReadBuffers(line["arguments"]));
+    CallOptions options;
+    ASSIGN_OR_RETURN(options.into, ReadBuffers(line["into"]));
+    ASSIGN_OR_RETURN(options.names, ReadNames(line["outputs"]));
+    if (options.into.empty() == options.names.empty()) {
+      return line.Error("a call has either 'outputs', names of new buffers, or 'into', buffers to write");
+    }
+    RETURN_IF_ERROR(ReadNumbers(line["numbers"], &options.numbers));
+    if (line["config"].exists()) {
+      ASSIGN_OR_RETURN(const std::string text, line["config"].Text());
+      absl::StatusOr<codegen::Config> config = codegen::Config::Parse(text);
+      if (!config.ok()) return line["config"].At(config.status());
+      options.config = *std::move(config);
+    }
+    const std::vector<std::string> names = options.names;
+    CallOutputs outputs;
+    if (kind == "call") outputs = builder_.Call(kernel, arguments, options);
+    if (kind == "extern") outputs = builder_.CallExtern(kernel, arguments, options);
+    if (kind == "extern_allocating") outputs = builder_.CallExternAllocating(kernel, arguments, options);
+    for (size_t i = 0; i < names.size(); ++i) buffers_[names[i]] = outputs[i];
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadView(const JsonMember& line) {
+    RETURN_IF_ERROR(CheckMembers(line, {"view", "of", "sizes", "strides", "offset"}));
+    ASSIGN_OR_RETURN(const std::string name, ReadName(line["view"]));
+    ASSIGN_OR_RETURN(const BufferRef base, ReadBuffer(line["of"]));
+    ASSIGN_OR_RETURN(std::vector<int64_t> sizes, ReadIntegers(line["sizes"]));
+    ASSIGN_OR_RETURN(std::vector<int64_t> strides, ReadIntegers(line["strides"]));
+    int64_t offset = 0;
+    if (line["offset"].exists()) {
+      ASSIGN_OR_RETURN(offset, line["offset"].Integer());
+    }
+    buffers_[name] = builder_.View(base, std::move(sizes), std::move(strides), offset, name);
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadAllocate(const JsonMember& line) {
+    RETURN_IF_ERROR(CheckMembers(line, {"allocate", "dtype", "sizes"}));
+    ASSIGN_OR_RETURN(const std::string name, ReadName(line["allocate"]));
+    ASSIGN_OR_RETURN(const DType dtype, ReadDType(line["dtype"]));
+    ASSIGN_OR_RETURN(std::vector<int64_t> sizes, ReadIntegers(line["sizes"]));
+    buffers_[name] = builder_.Allocate(name, dtype, std::move(sizes));
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadEnd(const JsonMember& line) {
+    const bool is_free = line["free"].exists();
+    const std::string_view kind = is_free ? "free" : "release";
+    RETURN_IF_ERROR(CheckMembers(line, {kind}));
+    ASSIGN_OR_RETURN(const BufferRef buffer, ReadBuffer(line[kind]));
+    is_free ? builder_.Free(buffer) : builder_.Release(buffer);
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadComment(const JsonMember& line) {
+    RETURN_IF_ERROR(CheckMembers(line, {"comment"}));
+    ASSIGN_OR_RETURN(const std::string text, line["comment"].Text());
+    if (text.size() > Limits::kCommentBytes) {
+      return line["comment"].Error(Cat("at most ", Limits::kCommentBytes, " bytes are allowed"));
+    }
+    builder_.Comment(text);
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadNumbers(const JsonMember& member, kernels::Numbers* numbers) {
+    if (!member.exists()) return absl::OkStatus();
+    RETURN_IF_ERROR(member.CheckObject());
+    if (member.json().members.size() > Limits::kCallBuffers) {
+      return member.Error(Cat("at most ", Limits::kCallBuffers, " numbers are allowed"));
+    }
+    for (const auto& [name, value] : member.json().members) {
+      const Json text = Json::String(name);
+      ASSIGN_OR_RETURN(const std::string checked, ReadName(JsonMember(&text, member.path())));
+      const JsonMember number = member[checked];
+      double given = 0;
+      if (value.kind == Json::Kind::kTrue || value.kind == Json::Kind::kFalse) {
+        given = value.kind == Json::Kind::kTrue ? 1 : 0;
+      } else {
+        ASSIGN_OR_RETURN(given, number.Number());
+      }
+      if (!numbers->emplace(checked, given).second) return number.Error("is given twice");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<BufferRef> ReadBuffer(const JsonMember& member) {
+    ASSIGN_OR_RETURN(const std::string name, ReadName(member));
+    const auto found = buffers_.find(name);
+    if (found == buffers_.end()) return member.Error(Cat("no buffer '", name, "' before this place"));
+    return found->second;
+  }
+
+  absl::StatusOr<std::vector<BufferRef>> ReadBuffers(const JsonMember& array) {
+    ASSIGN_OR_RETURN(const std::vector<JsonMember> items, ReadItems(array, Limits::kCallBuffers));
+    std::vector<BufferRef> buffers;
+    for (const JsonMember& item : items) {
+      ASSIGN_OR_RETURN(const BufferRef buffer, ReadBuffer(item));
+      buffers.push_back(buffer);
+    }
+    return buffers;
+  }
+
+  static absl::StatusOr<std::vector<std::string>> ReadNames(const JsonMember& array) {
+    ASSIGN_OR_RETURN(const std::vector<JsonMember> items, ReadItems(array, Limits::kCallBuffers));
+    std::vector<std::string> names;
+    for (const JsonMember& item : items) {
+      ASSIGN_OR_RETURN(std::string name, ReadName(item));
+      names.push_back(std::move(name));
+    }
+    return names;
+  }
+
+  const JsonMember& file_;
+  PlanBuilder builder_;
+  std::map<std::string, BufferRef, std::less<>> buffers_;
+};
+
+}  // namespace
+
+absl::StatusOr<Plan> ParsePlan(std::string_view json) {
+  if (json.size() > Limits::kFileBytes) {
+    return absl::InvalidArgumentError(Cat(json.size(), " bytes; at most ", Limits::kFileBytes, " are allowed"));
+  }
+  ASSIGN_OR_RETURN(const Json root, record::ParseJson(json));
+  const JsonMember file(&root, "");
+  RETURN_IF_ERROR(CheckMembers(file, {"name", "inputs", "lines", "outputs"}));
+  ASSIGN_OR_RETURN(std::string name, ReadName(file["name"]));
+  absl::StatusOr<Plan> plan = PlanReader(file, std::move(name)).Read();
+  if (plan.ok()) return plan;
+  // An unknown kernel is a mistake of the file, too.
+  return absl::InvalidArgumentError(plan.status().message());
+}
+
+absl::StatusOr<Plan> ReadPlan(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string json, spec::ReadFileBytes(path, Limits::kFileBytes));
+  absl::StatusOr<Plan> plan = ParsePlan(json);
+  if (plan.ok()) return plan;
+  return absl::Status(plan.status().code(), Cat(path, ": ", plan.status().message()));
+}
+
+absl::StatusOr<Plan> FindPlan(const std::string& name_or_path) {
+  std::vector<std::string_view> names;
+  for (const SamplePlan& sample : SamplePlans()) {
+    if (sample.name == name_or_path) return ParsePlan(sample.json);
+    names.push_back(sample.name);
+  }
+  absl::StatusOr<Plan> plan = ReadPlan(name_or_path);
+  if (!absl::IsNotFound(plan.status())) return plan;
+  return absl::NotFoundError(Cat(plan.status().message(), "; the plans that come with the worker are ", Joined(names)));
+}
+
+}  // namespace telemetry::worker::wrapper::file
