@@ -68,8 +68,8 @@ class ReproCommand final : public cli::Command {
 and prints its time beside the measured one. C++ programs need the CUDA toolkit (or OpenCL, if the run was measured with
 it), Python programs need CuPy. The command that compiles and runs the program is printed on standard output, unless
 --out - prints the program there; the program contains the command, too.
-With --spec, the program also runs the reference of the specification. Its inputs are files next to it. Only C++ programs
-of OpenCL kernels exist yet.
+With --spec, the program also runs the reference of the specification. Its inputs are files next to it. In Python, OpenCL
+kernels need PyOpenCL.
 The columns run_id and config_id of an export list the ids. The first digits of a run_id are enough.
 Exit status: 0 written; 1 not written; 2 wrong usage.)help"}) {}
 

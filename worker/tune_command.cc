@@ -98,7 +98,7 @@ absl::StatusOr<int> Tune(const TuneCommandFlags& flags) {
   }
   if (result.ok()) {
     std::cout << Describe(*result) << "\n";
-  } else {
+  } else if (!absl::IsInvalidArgument(result.status())) {  // which is returned below
     spdlog::error("{}: {}", flags.spec.empty() ? flags.kernel : flags.spec, std::string(result.status().message()));
   }
   // A stopped process has little time before it is killed. The spool keeps the records that are left.

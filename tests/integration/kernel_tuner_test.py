@@ -6,26 +6,21 @@ Runs the built programs (TELEMETRY_BIN_DIR; default build/release/bin). One test
 import contextlib
 import io
 import json
-import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 import unittest
 
-try:
-    import jsonschema
-    import kernel_tuner
-    import numpy
-    from kernel_tuner import util
-    from kernel_tuner.file_utils import output_file_schema
-except ImportError:
-    # tests/run sets up an environment that has them.
-    venv_python = pathlib.Path(__file__).resolve().parents[2] / "build/venv/bin/python3"
-    if not venv_python.exists() or sys.prefix != sys.base_prefix:
-        sys.exit("this test needs the Python packages of tests/integration/requirements.txt: start it with tests/run")
-    os.execv(venv_python, [venv_python, *sys.argv])
+from packages import need
 
+need("jsonschema", "kernel_tuner", "numpy", "pyopencl")
+
+import jsonschema
+import kernel_tuner
+import numpy
+from kernel_tuner import util
+from kernel_tuner.file_utils import output_file_schema
 from pipeline import TESTDATA, Pipeline, json_lines, run
 
 SOURCE = """
@@ -231,6 +226,7 @@ SPECIFICATION = {
         ],
     },
 }
+TIMED = r"out: right\nscaled: median [0-9.]+ ms .*\nmeasured before: [0-9.]+ ms; now [0-9.]+ of it\n"
 SPECIFIED_SOURCE = """
 __kernel void scaled(__global float* out, __global const float* in) {
   for (int i = 0; i < width; ++i) {
@@ -272,13 +268,37 @@ class Specification(KernelTunerTest):
                 run("telemetry-worker", "repro", arguments[0], f"--spec={other}", *flags, folder=self.folder)
         done = subprocess.run(command, shell=True, cwd=self.folder, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, f"{command}{done.stdout}{done.stderr}")
-        self.assertRegex(done.stdout, r"out: right\nmedian [0-9.]+ ms, fastest [0-9.]+ ms; measured [0-9.]+ ms")
+        self.assertRegex(done.stdout, TIMED)
         # The program compares: with another kernel, it fails.
         (source,) = self.folder.glob("scaled_*.cpp")
         text = source.read_text()
         before, found, after = text.partition("* (float)scale")  # the kernel precedes its reference
         source.write_text(before + "+ 1 " + found + after)
         done = subprocess.run(command, shell=True, cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("out: 1024 of 1024 elements are wrong", done.stdout)
+
+    def test_they_are_programs_in_python_too(self):
+        runs = json_lines(self.pipeline.export("keyed")[".runs.jsonl"])
+        with self.pipeline.serving():
+            command = run(
+                "telemetry-worker",
+                "repro",
+                runs[0]["run_id"],
+                f"--spec={self.specification}",
+                "--as=python",
+                f"--collector={self.pipeline.address}",
+                folder=self.folder,
+            )
+        (source,) = self.folder.glob("scaled_*.py")
+        self.assertEqual(command, f"python3 {source.name}\n")
+        done = subprocess.run([sys.executable, source], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, TIMED)
+        text = source.read_text()
+        before, found, after = text.partition("* (float)scale")
+        source.write_text(before + "+ 1 " + found + after)
+        done = subprocess.run([sys.executable, source, "--no-time"], capture_output=True, text=True)
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         self.assertIn("out: 1024 of 1024 elements are wrong", done.stdout)
 

@@ -25,13 +25,13 @@ def environment_with(more):
     return own | dict(more)
 
 
-def run(program, *arguments, accept=(0,), folder=None, environment=()):
-    """Runs a program in a folder and returns its output. Fails if the exit status is not in `accept`."""
+def run(program, *arguments, accept=(0,), folder=None, environment=(), limit_s=TIMEOUT_S):
+    """Runs a program in a folder and returns its output. Fails if the exit status is not in `accept`, or after the limit."""
     done = subprocess.run(
         [BIN / program, *map(str, arguments)],
         capture_output=True,
         text=True,
-        timeout=TIMEOUT_S,
+        timeout=limit_s,
         env=environment_with(environment),
         cwd=folder,
     )

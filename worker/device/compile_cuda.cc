@@ -94,13 +94,7 @@ class Program {
   }
 
   absl::Status Compile(const std::string& architecture, const SourceOptions& of_source) {
-    std::vector<std::string> options = CudaCompileOptions(architecture);
-    for (const std::string& option : of_source.options) {
-      // A standard replaces ours: NVRTC takes the option once.
-      const bool is_standard = option.starts_with("-std=") || option.starts_with("--std=");
-      if (is_standard) std::erase_if(options, [](const std::string& own) { return own.starts_with("--std="); });
-      options.push_back(option);
-    }
+    const std::vector<std::string> options = CudaCompileOptions(architecture, of_source);
     if (!of_source.kernel.empty()) {
       RETURN_IF_ERROR(
           Check(api_, api_.add_name_expression(program_, of_source.kernel.c_str()), "nvrtcAddNameExpression"));

@@ -7,10 +7,32 @@
 namespace telemetry::worker::device {
 namespace {
 
+using record::Cat;
+
 constexpr std::string_view kOptionMark = "// telemetry-option: ";
 constexpr std::string_view kKernelMark = "// telemetry-kernel: ";
 
+// Adds the options of a source. One that begins with `standard` replaces those that do.
+std::vector<std::string> Merge(std::vector<std::string> options, std::string_view standard,
+                               const SourceOptions& of_source) {
+  for (const std::string& option : of_source.options) {
+    if (option.starts_with(standard) || Cat("-", option).starts_with(standard)) {
+      std::erase_if(options, [&](const std::string& own) { return own.starts_with(standard); });
+    }
+    options.push_back(option);
+  }
+  return options;
+}
+
 }  // namespace
+
+std::vector<std::string> CudaCompileOptions(const std::string& architecture, const SourceOptions& of_source) {
+  return Merge(CudaCompileOptions(architecture), "--std=", of_source);  // or -std=; NVRTC takes the option once
+}
+
+std::vector<std::string> OpenClCompileOptions(const SourceOptions& of_source) {
+  return Merge({kOpenClCompileOptions}, "-cl-std=", of_source);
+}
 
 std::string FormatSourceOptions(const SourceOptions& options) {
   std::string lines;

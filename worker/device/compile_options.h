@@ -25,6 +25,11 @@ struct SourceOptions {
   std::string kernel;
 };
 
+// Returns the options of NVRTC, or of clBuildProgram, for a source with these options: a language standard replaces the
+// default one.
+std::vector<std::string> CudaCompileOptions(const std::string& architecture, const SourceOptions& of_source);
+std::vector<std::string> OpenClCompileOptions(const SourceOptions& of_source);
+
 // Returns the lines, to be put before the source.
 std::string FormatSourceOptions(const SourceOptions& options);
 // Returns the options of a source; none if it does not begin with such a line.

@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/device/compile_options.h"
@@ -64,13 +65,7 @@ absl::StatusOr<OpenClProgram> BuildOpenClSource(const OpenClContext& context, co
   cl_int result = CL_SUCCESS;
   OpenClProgramHandle program(&context.api(), context.api().create_program(context.get(), 1, &text, &size, &result));
   if (result != CL_SUCCESS) return OpenClStatus(result, "clCreateProgramWithSource");
-  std::string options;
-  bool has_version = false;
-  for (const std::string& option : ReadSourceOptions(source).options) {
-    has_version = has_version || option.starts_with("-cl-std=");
-    options += record::Cat(" ", option);
-  }
-  if (!has_version) options = record::Cat(kOpenClCompileOptions, options);
+  const std::string options = absl::StrJoin(OpenClCompileOptions(ReadSourceOptions(source)), " ");
   return Build(context, std::move(program), options.c_str());
 }
 

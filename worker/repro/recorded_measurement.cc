@@ -5,6 +5,7 @@
 
 #include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
+#include "proto/record/json.h"
 #include "proto/record/strings.h"
 
 namespace telemetry::worker::repro {
@@ -106,6 +107,22 @@ absl::StatusOr<RecordedMeasurement> FindMeasurement(client::DatasetClient& colle
   Reader reader(summary.run(), *config_id);
   RETURN_IF_ERROR(collector.Export(request, [&reader](const v1::ExportItem& item) { return reader.Take(item); }));
   return std::move(reader).Finish();
+}
+
+std::string DeviceText(const v1::Attempt& attempt, std::string_view name) {
+  const absl::StatusOr<record::Json> environment = record::ParseJson(attempt.environment_json());
+  if (!environment.ok()) return "";
+  const record::Json* device = environment->Find("device");
+  const record::Json* member = device == nullptr ? nullptr : device->Find(name);
+  return member == nullptr ? "" : member->text;
+}
+
+std::string ArchitectureOf(const v1::Attempt& attempt, std::vector<std::string>* notices) {
+  constexpr char kDefaultArchitecture[] = "sm_90";
+  std::string architecture = DeviceText(attempt, "architecture");
+  if (!architecture.empty()) return architecture;
+  notices->push_back(Cat("the architecture of the measurement is not recorded; assuming ", kDefaultArchitecture));
+  return kDefaultArchitecture;
 }
 
 }  // namespace telemetry::worker::repro

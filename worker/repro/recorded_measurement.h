@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "client/dataset_client.h"
@@ -27,5 +29,11 @@ struct RecordedMeasurement {
 // text cannot be parsed. Other errors are those of DatasetClient.
 absl::StatusOr<RecordedMeasurement> FindMeasurement(client::DatasetClient& collector, const std::string& run,
                                                     std::optional<uint64_t> config_id);
+
+// Returns a property of the device in the attempt's environment, such as "compute_units"; empty if it is not recorded.
+std::string DeviceText(const v1::Attempt& attempt, std::string_view name);
+
+// Returns the CUDA architecture of the attempt's device. If it is not recorded, assumes one and adds a notice.
+std::string ArchitectureOf(const v1::Attempt& attempt, std::vector<std::string>* notices);
 
 }  // namespace telemetry::worker::repro

@@ -7,7 +7,6 @@
 #include "absl/strings/numbers.h"
 #include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
-#include "proto/record/json.h"
 #include "proto/record/strings.h"
 #include "worker/codegen/target.h"
 #include "worker/repro/program_files.h"
@@ -18,32 +17,16 @@
 namespace telemetry::worker::repro {
 
 using record::Cat;
-using record::Json;
 
 namespace {
-
-constexpr char kDefaultArchitecture[] = "sm_90";
-
-// Returns a property of the device in the attempt's environment; empty if it is not recorded.
-std::string DeviceText(const v1::Attempt& attempt, std::string_view name) {
-  const absl::StatusOr<Json> environment = record::ParseJson(attempt.environment_json());
-  if (!environment.ok()) return "";
-  const Json* device = environment->Find("device");
-  const Json* member = device == nullptr ? nullptr : device->Find(name);
-  return member == nullptr ? "" : member->text;
-}
 
 absl::StatusOr<codegen::Target> MakeTarget(const RecordedMeasurement& measured, const RecordedRun& run,
                                            std::vector<std::string>* notices) {
   // The config ran on the device, so its limits need not be checked again.
   codegen::Target target = {.max_threads_per_block = 1 << 20, .shared_bytes_per_block = size_t{1} << 30};
-  std::string architecture = DeviceText(measured.attempt, "architecture");
   if (run.dialect == device::Dialect::kCuda) {
-    if (architecture.empty()) {
-      architecture = kDefaultArchitecture;
-      notices->push_back(Cat("the architecture of the measurement is not recorded; assuming ", architecture));
-    }
-    ASSIGN_OR_RETURN(codegen::Target known, codegen::Target::ForArchitecture(architecture));
+    ASSIGN_OR_RETURN(codegen::Target known,
+                     codegen::Target::ForArchitecture(ArchitectureOf(measured.attempt, notices)));
     target = known;
   }
   if (!absl::SimpleAtoi(DeviceText(measured.attempt, "compute_units"), &target.compute_units)) return target;

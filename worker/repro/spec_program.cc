@@ -1,6 +1,5 @@
 #include "worker/repro/spec_program.h"
 
-#include <algorithm>
 #include <cctype>
 #include <cstddef>
 #include <filesystem>
@@ -10,18 +9,17 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_format.h"
 #include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
-#include "proto/record/numbers.h"
 #include "proto/record/strings.h"
 #include "worker/device/compile_options.h"
 #include "worker/repro/program_files.h"
+#include "worker/repro/spec_program_text.h"
 #include "worker/spec/argument_data.h"
 #include "worker/spec/config_source.h"
 #include "worker/tune/spec_kernel.h"
 #include "worker/tune/spec_subject.h"
-#include "worker/wrapper/program/program_text.h"
+#include "worker/wrapper/program/program.h"
 
 namespace telemetry::worker::repro {
 namespace {
@@ -30,14 +28,6 @@ using record::Cat;
 using spec::Argument;
 using spec::Specification;
 using spec::Verification;
-using wrapper::program::RuntimeText;
-
-// A kernel's source with its function and launch.
-struct Code {
-  std::string source;
-  std::string function;
-  spec::LaunchSize size;
-};
 
 absl::Status CheckRun(const tune::SpecKernel& kernel, const v1::Run& run) {
   device::DeviceProperties properties;
@@ -49,59 +39,48 @@ absl::Status CheckRun(const tune::SpecKernel& kernel, const v1::Run& run) {
                                         " on that device: pass the specification and the source of that time"));
 }
 
-absl::StatusOr<Code> ReferenceCode(const Specification& spec) {
+bool HasReference(const Verification& verification) {
+  return verification.kind == Verification::Kind::kReferenceConfig ||
+         verification.kind == Verification::Kind::kReferenceKernel;
+}
+
+// Returns the options with which the tuner compiled a source. `architecture` is empty for OpenCL.
+std::vector<std::string> OptionsOf(const std::string& source, const std::string& architecture) {
+  const device::SourceOptions options = device::ReadSourceOptions(source);
+  return architecture.empty() ? device::OpenClCompileOptions(options)
+                              : device::CudaCompileOptions(architecture, options);
+}
+
+absl::StatusOr<SpecProgramModel::Code> ReferenceCode(const Specification& spec, const std::string& architecture) {
   const Verification& verification = spec.verification;
   const bool is_kernel = verification.kind == Verification::Kind::kReferenceKernel;
   ASSIGN_OR_RETURN(const spec::ConfigSource source,
                    spec::ConfigSource::Create(spec, is_kernel ? verification.kernel_file : spec.kernel_file,
                                               is_kernel ? verification.kernel_name : spec.kernel_name));
-  Code code = {.function = source.function()};
+  SpecProgramModel::Code code = {.function = source.function()};
   ASSIGN_OR_RETURN(code.source, source.For(spec, verification.config));
+  code.options = OptionsOf(code.source, architecture);
   ASSIGN_OR_RETURN(
       code.size, spec::LaunchSizeOf(is_kernel ? verification.launch : spec.launch, spec.ValuesAt(verification.config)));
   return code;
-}
-
-// Returns a literal of C++ with these bytes.
-std::string Literal(std::string_view bytes) {
-  std::string text = "\"";
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\n') {
-      text += "\\n\"\n    \"";
-    } else if (c == '"' || c == '\\' || c == '?') {
-      text += Cat("\\", std::string(1, c));
-    } else if (byte < 0x20 || byte >= 0x7f) {
-      text += absl::StrFormat("\\%03o", byte);
-    } else {
-      text += c;
-    }
-  }
-  return text + "\"";
 }
 
 std::string_view BytesView(const std::vector<std::byte>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-std::string Options(const std::string& source) {
-  std::string options;
-  bool has_version = false;
-  for (const std::string& option : device::ReadSourceOptions(source).options) {
-    has_version = has_version || option.starts_with("-cl-std=");
-    options += Cat(options.empty() ? "" : " ", option);
+std::string KindOf(const Argument& argument) {
+  switch (argument.memory) {
+    case Argument::Memory::kScalar:
+      return "scalar";
+    case Argument::Memory::kVector:
+      return argument.is_written ? "written" : "read";
+    case Argument::Memory::kLocal:
+      return "local";
+    case Argument::Memory::kSymbol:
+      break;
   }
-  return has_version ? options : Cat(device::kOpenClCompileOptions, options.empty() ? "" : " ", options);
-}
-
-std::string CodeText(std::string_view name, const Code& code) {
-  const spec::LaunchSize& size = code.size;
-  std::string text = Cat("const Code ", name, " = {\n    ", Literal(code.function), ",\n    ",
-                         Literal(Options(code.source)), ",\n    {");
-  for (size_t axis = 0; axis < 3; ++axis) text += Cat(axis == 0 ? "" : ", ", size.grid[axis] * size.threads[axis]);
-  text += "},\n    {";
-  for (size_t axis = 0; axis < 3; ++axis) text += Cat(axis == 0 ? "" : ", ", size.threads[axis]);
-  return text + Cat("},\n    ", Literal(code.source), "};\n");
+  return "variable";
 }
 
 // Returns the value that fills the argument, or the whole contents.
@@ -111,74 +90,60 @@ std::string_view SmallContents(const Argument& argument, const std::vector<std::
   return BytesView(bytes).substr(0, is_constant ? element : bytes.size());
 }
 
-// The tables of the program's arguments.
-class Arguments {
+// Describes the arguments of a program, and adds the files with their contents.
+class ArgumentWriter {
  public:
-  Arguments(const Specification& spec, std::string path, ReproProgram* program)
-      : spec_(spec), path_(std::move(path)), program_(*program) {}
+  ArgumentWriter(const Specification& spec, ReproProgram* program) : spec_(spec), program_(*program) {}
 
-  absl::StatusOr<std::string> Text() {
-    std::string text = "const std::vector<Argument> kArguments = {\n";
-    for (size_t i = 0; i < spec_.arguments.size(); ++i) {
-      ASSIGN_OR_RETURN(const std::string line, Line(i));
-      text += line;
+  absl::StatusOr<SpecProgramModel::Argument> Describe(size_t index) {
+    const Argument& argument = spec_.arguments[index];
+    SpecProgramModel::Argument described = {
+        .name = argument.name,
+        .kind = KindOf(argument),
+        .is_variable_too = argument.is_symbol_too,
+        .type = std::string(spec::ShortName(argument.type.element)),
+        .bytes = static_cast<size_t>(argument.values()) * spec::SizeOf(argument.type.element)};
+    if (argument.memory != Argument::Memory::kLocal) {
+      ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, spec::InitialBytes(argument, spec_.folder));
+      const std::string_view small = SmallContents(argument, bytes);
+      if (small.size() <= kMostEmbedded) {
+        described.embedded = std::string(small);
+      } else {
+        described.file = Add(Cat(".", index, ".bin"), bytes);
+      }
     }
-    return text + "};\n";
+    RETURN_IF_ERROR(SetExpected(index, &described));
+    return described;
   }
 
  private:
   // Contents of more bytes are in files of their own.
   static constexpr size_t kMostEmbedded = 64;
 
-  absl::StatusOr<std::string> Line(size_t index) {
-    const Argument& argument = spec_.arguments[index];
-    const size_t size = static_cast<size_t>(argument.values()) * spec::SizeOf(argument.type.element);
-    std::string kind = "kScalar";
-    if (argument.memory == Argument::Memory::kVector) kind = argument.is_written ? "kWritten" : "kRead";
-    if (argument.memory == Argument::Memory::kLocal) kind = "kLocal";
-    std::string contents = "\"\"";
-    std::string embedded = "0";
-    if (argument.memory != Argument::Memory::kLocal) {
-      ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, spec::InitialBytes(argument, spec_.folder));
-      const std::string_view small = SmallContents(argument, bytes);
-      if (small.size() <= kMostEmbedded) {
-        contents = Literal(small);
-        embedded = std::to_string(small.size());
-      } else {
-        contents = Literal(Add(Cat(".", index, ".bin"), bytes));
-      }
-    }
-    ASSIGN_OR_RETURN(const std::string expected, Expected(index));
-    return Cat("    {", Literal(argument.name), ", ", kind, ", ", Literal(spec::ShortName(argument.type.element)), ", ",
-               size, ", ", contents, ", ", embedded, ", ", expected, "},\n");
-  }
-
-  // Returns the file with the expected contents, and the tolerances.
-  absl::StatusOr<std::string> Expected(size_t index) {
+  absl::Status SetExpected(size_t index, SpecProgramModel::Argument* described) {
     const Verification& verification = spec_.verification;
     spec::Tolerances tolerances = verification.tolerances;
-    std::string file;
     for (const Verification::Expected& expected : verification.expected) {
       if (verification.kind != Verification::Kind::kFiles || expected.argument != index) continue;
       ASSIGN_OR_RETURN(const std::vector<std::byte> bytes,
                        spec::BytesOf(spec_.arguments[index], expected.fill, spec_.folder));
-      file = Add(Cat(".", index, ".expected.bin"), bytes);
+      described->expected = Add(Cat(".", index, ".expected.bin"), bytes);
       tolerances = expected.tolerances.value_or(tolerances);
     }
-    return Cat(Literal(file), ", ", record::FloatRepr(tolerances.absolute), ", ",
-               record::FloatRepr(tolerances.relative));
+    described->absolute = tolerances.absolute;
+    described->relative = tolerances.relative;
+    return absl::OkStatus();
   }
 
   // Adds a file next to the program; returns its name.
   std::string Add(const std::string& suffix, const std::vector<std::byte>& bytes) {
-    const std::filesystem::path program(path_);
+    const std::filesystem::path program(program_.path);
     std::string name = program.stem().string() + suffix;
     program_.files.push_back({(program.parent_path() / name).string(), std::string(BytesView(bytes))});
     return name;
   }
 
   const Specification& spec_;
-  const std::string path_;
   ReproProgram& program_;
 };
 
@@ -198,35 +163,38 @@ absl::StatusOr<ReproProgram> MakeSpecProgram(const RecordedMeasurement& measured
   const auto spec = std::make_shared<const Specification>(std::move(read));
   ASSIGN_OR_RETURN(const std::shared_ptr<const tune::SpecKernel> kernel, tune::SpecKernel::Create(spec, nullptr));
   RETURN_IF_ERROR(CheckRun(*kernel, measured.run));
-  if (spec->dialect != device::Dialect::kOpenCl || language != ProgramLanguage::kCpp) {
-    return absl::UnimplementedError(
-        "programs of specifications exist only for OpenCL kernels and in C++ yet; telemetry-worker show-code --spec "
-        "prints the source of a config");
-  }
-  ASSIGN_OR_RETURN(const codegen::GeneratedKernel generated, kernel->Generate(measured.config));
-  ASSIGN_OR_RETURN(const spec::LaunchSize size, kernel->LaunchOf(measured.config));
+  const bool is_cpp = language == ProgramLanguage::kCpp;
+  const bool is_cuda = spec->dialect == device::Dialect::kCuda;
+  ReproProgram program = {.path = path.empty() ? Cat(FileStem(measured), is_cpp ? ".cpp" : ".py") : path};
+  const std::string libraries = is_cuda ? Cat(wrapper::program::kCudaFolders, " ", wrapper::program::kCudaLibraries)
+                                        : wrapper::program::kOpenClLibraries;
+  program.command = is_cpp ? CppCommandOf(program.path, libraries) : Cat("python3 ", ForShell(program.path));
 
-  ReproProgram program = {.path = path.empty() ? FileStem(measured) + ".cpp" : path};
-  Arguments arguments(*spec, program.path, &program);
-  ASSIGN_OR_RETURN(const std::string table, arguments.Text());
-  const Verification::Kind verification = spec->verification.kind;
-  const bool has_reference =
-      verification == Verification::Kind::kReferenceConfig || verification == Verification::Kind::kReferenceKernel;
-  Code reference;
-  if (has_reference) {
-    ASSIGN_OR_RETURN(reference, ReferenceCode(*spec));
+  SpecProgramModel model = {.dialect = spec->dialect,
+                            .comments = Provenance(measured),
+                            .is_checked = spec->verification.kind != Verification::Kind::kNone,
+                            .device = measured.run.hardware(),
+                            .measured_ms = measured.row.has_perf_ms() ? measured.row.perf_ms() : 0};
+  const std::string architecture = is_cuda ? ArchitectureOf(measured.attempt, &program.notices) : "";
+  if (is_cuda) model.cuda_options = device::CudaCompileOptions(architecture);
+  for (const std::string& notice : program.notices) model.comments.push_back(Cat("note: ", notice));
+  model.comments.emplace_back();
+  model.comments.push_back(Cat(is_cpp ? "Compile and run: " : "Run: ", program.command));
+  model.comments.emplace_back("[--no-time] [--device N]    exits with 0: right, 1: wrong, 2: could not run");
+
+  ASSIGN_OR_RETURN(const codegen::GeneratedKernel generated, kernel->Generate(measured.config));
+  model.kernel = {.source = generated.source, .function = generated.function};
+  ASSIGN_OR_RETURN(model.kernel.size, kernel->LaunchOf(measured.config));
+  model.kernel.options = OptionsOf(generated.source, architecture);
+  if (HasReference(spec->verification)) {
+    ASSIGN_OR_RETURN(model.reference, ReferenceCode(*spec, architecture));
   }
-  program.command = CppCommandOf(program.path, "-l:libOpenCL.so.1");
-  for (const std::string& line : Provenance(measured)) program.text += CommentLine(line);
-  program.text += Cat(
-      "//\n", CommentLine(Cat("Compile and run: ", program.command)),
-      "// [--no-time] [--device N]    exits with 0: right, 1: wrong, 2: could not run\n\n",
-      RuntimeText("spec_types.cpp"), "\n", CodeText("kKernel", {generated.source, generated.function, size}), "\n",
-      CodeText("kReference", reference), Cat("const bool kHasReference = ", has_reference ? "true" : "false", ";\n"),
-      Cat("const bool kIsChecked = ", verification == Verification::Kind::kNone ? "false" : "true", ";\n"),
-      Cat("const char kDevice[] = ", Literal(measured.run.hardware()), ";\n"),
-      Cat("const double kMeasuredMs = ", record::FloatRepr(measured.row.perf_ms()), ";\n"), table, "\n",
-      RuntimeText("spec_opencl.cpp"));
+  ArgumentWriter arguments(*spec, &program);
+  for (size_t i = 0; i < spec->arguments.size(); ++i) {
+    ASSIGN_OR_RETURN(SpecProgramModel::Argument argument, arguments.Describe(i));
+    model.arguments.push_back(std::move(argument));
+  }
+  program.text = is_cpp ? CppSpecProgram(model) : PythonSpecProgram(model);
   return program;
 }
 

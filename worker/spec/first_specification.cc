@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -111,7 +112,16 @@ std::string TypeName(std::string type) {
 
 void Add(Json* object, std::string key, Json value) { object->members.emplace_back(std::move(key), std::move(value)); }
 
-Json ArgumentFor(const std::vector<std::string>& words) {
+// Returns true if a kernel of the source reads the second index of its blocks or threads.
+bool HasTwoDimensions(std::string_view source) {
+  constexpr std::string_view kSecond[] = {"blockIdx.y", "threadIdx.y", "get_global_id(1)", "get_group_id(1)",
+                                          "get_local_id(1)"};
+  return std::any_of(std::begin(kSecond), std::end(kSecond),
+                     [&](std::string_view word) { return source.find(word) != std::string_view::npos; });
+}
+
+// `size` is the number of elements of vectors.
+Json ArgumentFor(const std::vector<std::string>& words, const std::string& size) {
   static const std::set<std::string> kQualifiers = {"const",    "__restrict__", "restrict", "__restrict", "volatile",
                                                     "__global", "global",       "__local",  "local",      "__constant",
                                                     "constant", "__private",    "private",  "*",          "&"};
@@ -134,7 +144,7 @@ Json ArgumentFor(const std::vector<std::string>& words) {
     Add(&argument, "Comment", Json::String("FillValue: the number that is passed"));
     return argument;
   }
-  Add(&argument, "Size", Json::String("ProblemSize[0]"));
+  Add(&argument, "Size", Json::String(size));
   if (is_local) return argument;
   Add(&argument, "AccessType", Json::String(is_constant ? "ReadOnly" : "ReadWrite"));
   Add(&argument, "FillType", Json::String(is_constant ? "Random" : "Constant"));
@@ -193,10 +203,13 @@ Json ParameterFor(const std::string& name, const std::string& values, int64_t de
 
 Json ParametersFor(std::string_view source) {
   Json parameters = Json::Array();
-  parameters.items.push_back(ParameterFor("block_size_x", "[32, 64, 128, 256]", 64,
+  const bool is_plane = HasTwoDimensions(source);
+  parameters.items.push_back(ParameterFor("block_size_x", is_plane ? "[8, 16, 32]" : "[32, 64, 128, 256]",
+                                          is_plane ? 16 : 64,
                                           "threads of a block in x; a macro of this name in the kernel has its value"));
+  if (is_plane) parameters.items.push_back(ParameterFor("block_size_y", "[1, 2, 4, 8]", 4, "threads of a block in y"));
   for (const auto& [name, value] : FindMacros(source)) {
-    if (name == "block_size_x") continue;
+    if (name == "block_size_x" || (is_plane && name == "block_size_y")) continue;
     const std::string values = value == 0 || value == 1 ? "[0, 1]" : Cat("[", value, "]");
     parameters.items.push_back(
         ParameterFor(name, values, value, "a macro that the source tests; list the values to try"));
@@ -232,13 +245,21 @@ absl::StatusOr<Json> FirstSpecification(std::string_view source, const std::stri
   Add(&specification, "KernelFile", Json::String(file));
   Add(&specification, "CompilerOptions", Json::Array());
   Json problem_size = Json::Array();
-  problem_size.items = {Json::Integer(1 << 20)};
+  const bool is_plane = HasTwoDimensions(text);
+  problem_size.items = {Json::Integer(is_plane ? 1024 : 1 << 20)};
+  if (is_plane) problem_size.items.push_back(Json::Integer(1024));
   Add(&specification, "ProblemSize", std::move(problem_size));
-  Json divisors = Json::Array();
-  divisors.items = {Json::String("block_size_x")};
-  Add(&specification, "GridDivX", std::move(divisors));
+  const auto divisor = [](const char* name) {
+    Json divisors = Json::Array();
+    divisors.items = {Json::String(name)};
+    return divisors;
+  };
+  Add(&specification, "GridDivX", divisor("block_size_x"));
+  if (is_plane) Add(&specification, "GridDivY", divisor("block_size_y"));
   Json arguments = Json::Array();
-  for (const std::vector<std::string>& parameter : found->parameters) arguments.items.push_back(ArgumentFor(parameter));
+  for (const std::vector<std::string>& parameter : found->parameters) {
+    arguments.items.push_back(ArgumentFor(parameter, is_plane ? "ProblemSize[0] * ProblemSize[1]" : "ProblemSize[0]"));
+  }
   Add(&specification, "Arguments", std::move(arguments));
   Json verification = Json::Object();
   Add(&verification, "Method", Json::String("ReferenceConfig"));
@@ -249,7 +270,8 @@ absl::StatusOr<Json> FirstSpecification(std::string_view source, const std::stri
   Add(&specification, "Comment",
       Json::String(
           "ProblemSize: the size of the problem in x, y, z; the grid is its quotient by GridDivX, GridDivY and "
-          "GridDivZ, rounded up"));
+          "GridDivZ, rounded up. If the size of a block is not block_size_x by block_size_y, add LocalSize: {\"X\": "
+          "\"tile\", \"Y\": \"rows\"}"));
   Json root = Json::Object();
   Add(&root, "ConfigurationSpace", std::move(space));
   Add(&root, "KernelSpecification", std::move(specification));

@@ -4,6 +4,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "worker/spec/launch_size.h"
 #include "worker/spec/specification.h"
 
 namespace telemetry::worker::spec {
@@ -77,6 +78,21 @@ TEST(FirstSpecificationTest, ReadsOpenCl) {
   EXPECT_EQ(T1Name(spec.arguments[1].type), "uint8");
   EXPECT_EQ(spec.arguments[2].memory, Argument::Memory::kLocal);
   EXPECT_EQ(T1Name(spec.arguments[3].type), "int16");
+}
+
+TEST(FirstSpecificationTest, FindsTheSecondDimension) {
+  const absl::StatusOr<record::Json> json = FirstSpecification(
+      "__kernel void fill(__global float* out) { out[get_global_id( 1 ) /* y */] = get_group_id(1); }", "fill.cl",
+      device::Dialect::kOpenCl, "");
+  ASSERT_TRUE(json.ok()) << json.status();
+  const Specification spec = Read(*json);
+  EXPECT_EQ(spec.problem_size.size(), 2u);
+  EXPECT_EQ(spec.arguments[0].elements, 1024 * 1024);
+  ASSERT_EQ(spec.parameters.size(), 2u);
+  EXPECT_EQ(spec.parameters[1].name, "block_size_y");
+  const absl::StatusOr<LaunchSize> launch = LaunchSizeOf(spec.launch, spec.ValuesAt(spec.DefaultConfig()));
+  ASSERT_TRUE(launch.ok()) << launch.status();
+  EXPECT_EQ(launch->grid, (std::array<int64_t, 3>{64, 256, 1}));
 }
 
 }  // namespace

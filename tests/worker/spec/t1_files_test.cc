@@ -1,8 +1,12 @@
 #include <string>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/paths.h"
+#include "tests/worker/compiler.h"
+#include "worker/device/compile_cuda.h"
+#include "worker/spec/config_source.h"
 #include "worker/spec/constrained_space.h"
 #include "worker/spec/launch_size.h"
 #include "worker/spec/specification.h"
@@ -34,6 +38,46 @@ TEST(T1FilesTest, KernelTunersInputIsAccepted) {
   ASSERT_TRUE(launch.ok()) << launch.status();
   EXPECT_EQ(launch->grid, (std::array<int64_t, 3>{256, 256, 1}));
   EXPECT_EQ(launch->threads, (std::array<int64_t, 3>{16, 16, 1}));
+}
+
+constexpr const char* kKernels[] = {"dedispersion", "gemm", "hotspot", "nbody", "pnpoly"};
+
+absl::StatusOr<Specification> ReadKernel(const std::string& kernel, const std::string& language) {
+  return ReadSpecification(TestdataDir() + "/../worker/spec/kernels/" + kernel + "." + language + ".json");
+}
+
+TEST(T1FilesTest, TheKernelsHaveTheSameParametersAndArgumentsInBothLanguages) {
+  for (const char* kernel : kKernels) {
+    const absl::StatusOr<Specification> cuda = ReadKernel(kernel, "cuda");
+    const absl::StatusOr<Specification> opencl = ReadKernel(kernel, "opencl");
+    ASSERT_TRUE(cuda.ok()) << cuda.status();
+    ASSERT_TRUE(opencl.ok()) << opencl.status();
+    EXPECT_EQ(cuda->names(), opencl->names()) << kernel;
+    ASSERT_EQ(cuda->arguments.size(), opencl->arguments.size()) << kernel;
+    for (size_t i = 0; i < cuda->arguments.size(); ++i) {
+      EXPECT_EQ(cuda->arguments[i].name, opencl->arguments[i].name);
+      EXPECT_EQ(cuda->arguments[i].type.element, opencl->arguments[i].type.element);
+      EXPECT_EQ(cuda->arguments[i].is_written, opencl->arguments[i].is_written);
+    }
+  }
+}
+
+TEST(T1FilesTest, TheCudaKernelsCompile) {
+  if (!HasNvrtc()) GTEST_SKIP() << "no NVRTC";
+  for (const char* kernel : kKernels) {
+    const absl::StatusOr<Specification> spec = ReadKernel(kernel, "cuda");
+    ASSERT_TRUE(spec.ok()) << spec.status();
+    const absl::StatusOr<ConfigSource> source = ConfigSource::Create(*spec, spec->kernel_file, spec->kernel_name);
+    ASSERT_TRUE(source.ok()) << source.status();
+    const absl::StatusOr<ConstrainedSpace> space = ConstrainedSpace::Create(*spec);
+    ASSERT_TRUE(space.ok()) << space.status();
+    for (const std::vector<size_t>& config : {spec->DefaultConfig(), spec->verification.config,
+                                              space->ConfigAt(space->size() / 2), space->ConfigAt(space->size() - 1)}) {
+      EXPECT_TRUE(LaunchSizeOf(spec->launch, spec->ValuesAt(config)).ok());
+      const absl::Status compiled = device::CompileCuda(source->For(*spec, config).value(), "sm_90").status();
+      EXPECT_TRUE(compiled.ok()) << kernel << ": " << compiled;
+    }
+  }
 }
 
 }  // namespace

@@ -78,26 +78,13 @@ TEST_F(HostileSpecTest, AHostileKernelCostsItsOwnConfig) {
 constexpr char kHostileSources[] = R"(
 #define TEN(x) x x x x x x x x x x
 #define HUNDRED(x) TEN(TEN(x))
-#define PLUS_1 +1+1+1+1+1+1+1+1+1+1
-#define PLUS_2 PLUS_1 PLUS_1 PLUS_1 PLUS_1 PLUS_1 PLUS_1 PLUS_1 PLUS_1 PLUS_1 PLUS_1
-#define PLUS_3 PLUS_2 PLUS_2 PLUS_2 PLUS_2 PLUS_2 PLUS_2 PLUS_2 PLUS_2 PLUS_2 PLUS_2
-#define PLUS_4 PLUS_3 PLUS_3 PLUS_3 PLUS_3 PLUS_3 PLUS_3 PLUS_3 PLUS_3 PLUS_3 PLUS_3
-#define PLUS_5 PLUS_4 PLUS_4 PLUS_4 PLUS_4 PLUS_4 PLUS_4 PLUS_4 PLUS_4 PLUS_4 PLUS_4
-#define PLUS_6 PLUS_5 PLUS_5 PLUS_5 PLUS_5 PLUS_5 PLUS_5 PLUS_5 PLUS_5 PLUS_5 PLUS_5
-#define PLUS_7 PLUS_6 PLUS_6 PLUS_6 PLUS_6 PLUS_6 PLUS_6 PLUS_6 PLUS_6 PLUS_6 PLUS_6
-#define PLUS_8 PLUS_7 PLUS_7 PLUS_7 PLUS_7 PLUS_7 PLUS_7 PLUS_7 PLUS_7 PLUS_7 PLUS_7
-#define PLUS_9 PLUS_8 PLUS_8 PLUS_8 PLUS_8 PLUS_8 PLUS_8 PLUS_8 PLUS_8 PLUS_8 PLUS_8
-#if mode == 1
-#if 0 PLUS_9 > 0
-#endif
-#endif
 __kernel void add(__global int* out, __global const int* in) {
   const int i = get_global_id(0);
-#if mode == 2
+#if mode == 1
   HUNDRED(HUNDRED(HUNDRED(HUNDRED(HUNDRED(out[i] += in[i];)))))
-#elif mode == 3
+#elif mode == 2
   HUNDRED(HUNDRED(undeclared = 1;))
-#elif mode == 4
+#elif mode == 3
 #include "add.cl"
 #include </dev/zero>
 #include </etc/no/such/file>
@@ -106,17 +93,15 @@ __kernel void add(__global int* out, __global const int* in) {
 })";
 
 TEST_F(HostileSpecTest, AHostileSourceCostsItsOwnConfig) {
-  const absl::StatusOr<TuneResult> result = Tune(WriteSpec(kHostileSources, "range(5)"), Options(5));
+  const absl::StatusOr<TuneResult> result = Tune(WriteSpec(kHostileSources, "range(4)"), Options(4));
   ASSERT_TRUE(result.ok()) << result.status();
   const std::map<uint64_t, std::string> results = Results();
   EXPECT_EQ(results.at(Id("Config(mode=0)")), "ok");
-  EXPECT_EQ(results.at(Id("Config(mode=1)")), "timeout CompileTimeout");
-  EXPECT_EQ(results.at(Id("Config(mode=2)")), "error CompileMemory");
+  EXPECT_EQ(results.at(Id("Config(mode=1)")), "error CompileMemory");
+  EXPECT_EQ(results.at(Id("Config(mode=2)")), "error CompileError");
   EXPECT_EQ(results.at(Id("Config(mode=3)")), "error CompileError");
-  EXPECT_EQ(results.at(Id("Config(mode=4)")), "error CompileError");
-  EXPECT_THAT(MessageOf("Config(mode=1)"), HasSubstr("time limit of 30s"));
-  EXPECT_THAT(MessageOf("Config(mode=2)"), HasSubstr("used more than 512 MiB of memory and was killed"));
-  EXPECT_LE(MessageOf("Config(mode=3)").size(), 2100u);
+  EXPECT_THAT(MessageOf("Config(mode=1)"), HasSubstr("used more than 512 MiB of memory and was killed"));
+  EXPECT_LE(MessageOf("Config(mode=2)").size(), 2100u);
 }
 
 TEST_F(HostileSpecTest, ConfigsBeyondTheDevicesLimitsAreNotCompiled) {

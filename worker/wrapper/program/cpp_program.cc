@@ -111,12 +111,8 @@ std::string CompileCommand(const Plan& plan, const ProgramOptions& options) {
 std::string CompileCommand(const Plan& plan, const ProgramOptions& options, std::string_view source,
                            std::string_view program) {
   const std::string command = Cat("g++ -std=c++17 -O2 ", source, " -o ", program);
-  // Links the loader by its file name, which exists without the development packages.
-  if (options.target.dialect == Dialect::kOpenCl) return Cat(command, " -l:libOpenCL.so.1");
-  return Cat(command,
-             " -I/usr/local/cuda/include -L/usr/local/cuda/lib64 -L/usr/local/cuda/lib64/stubs"
-             " -Wl,-rpath,/usr/local/cuda/lib64",
-             UsesCublas(plan, options.target.dialect) ? " -lcublas" : "", " -lnvrtc -lcuda");
+  if (options.target.dialect == Dialect::kOpenCl) return Cat(command, " ", kOpenClLibraries);
+  return Cat(command, " ", kCudaFolders, UsesCublas(plan, options.target.dialect) ? " -lcublas " : " ", kCudaLibraries);
 }
 
 absl::StatusOr<std::string> CppProgram(const Plan& plan, const ProgramOptions& options) {

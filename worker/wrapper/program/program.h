@@ -36,6 +36,13 @@ struct ProgramOptions {
 // codegen::emit::Generate().
 absl::StatusOr<std::string> CppProgram(const Plan& plan, const ProgramOptions& options);
 
+// The options of g++ that find the libraries of a program. The loader of OpenCL is linked by its file name, which
+// exists without the development packages.
+inline constexpr char kOpenClLibraries[] = "-l:libOpenCL.so.1";
+inline constexpr char kCudaFolders[] =
+    "-I/usr/local/cuda/include -L/usr/local/cuda/lib64 -L/usr/local/cuda/lib64/stubs -Wl,-rpath,/usr/local/cuda/lib64";
+inline constexpr char kCudaLibraries[] = "-lnvrtc -lcuda";
+
 // Returns the shell command that compiles NAME.cpp in the current directory into the program NAME. The plan must be
 // verified.
 std::string CompileCommand(const Plan& plan, const ProgramOptions& options);

@@ -21,7 +21,7 @@ TEST(CompilerTest, TheJobAfterAnInterruptHasAProcessOfItsOwn) {
 
 // A source that makes its compiler use all memory costs one job.
 TEST(CompilerTest, ACompilerThatExceedsTheMemoryLimitIsKilled) {
-  Compiler compiler(FakeCompiler(), /*memory_limit_bytes=*/uint64_t{256} << 20);
+  Compiler compiler({.program = FakeCompiler(), .memory_limit_bytes = uint64_t{256} << 20});
   const std::atomic<bool> cancelled = false;
   const CompileResult result = compiler.Compile({.source = "hoard"}, absl::Seconds(60), cancelled);
   EXPECT_EQ(result.code.status().code(), absl::StatusCode::kResourceExhausted);

@@ -1,7 +1,7 @@
 // ---- The device: the driver API of CUDA, with NVRTC as the compiler. All work is queued on the default stream.
 
-[[noreturn]] void Fail(const std::string& what, const char* why) {
-  std::fprintf(stderr, "%s: %s\n", what.c_str(), why == nullptr ? "?" : why);
+[[noreturn]] void Fail(const std::string& what, const std::string& why) {
+  std::fprintf(stderr, "%s: %s\n", what.c_str(), why.c_str());
   std::exit(2);
 }
 
@@ -9,7 +9,7 @@ void Check(CUresult result, const char* what) {
   if (result == CUDA_SUCCESS) return;
   const char* name = nullptr;
   cuGetErrorName(result, &name);
-  Fail(what, name);
+  Fail(what, name == nullptr ? "?" : name);
 }
 
 void Check(nvrtcResult result, const char* what) {
@@ -37,15 +37,29 @@ int Attribute(CUdevice_attribute attribute) {
   return value;
 }
 
-void OpenDevice(int number) {
+std::string NameOf(CUdevice id) {
   char name[256] = "";
-  CUcontext context = nullptr;
+  CHECK(cuDeviceGetName(name, sizeof(name), id));
+  return name;
+}
+
+std::vector<CUdevice> Devices() {
+  int count = 0;
   CHECK(cuInit(0));
-  CHECK(cuDeviceGet(&device, number));
-  CHECK(cuDeviceGetName(name, sizeof(name), device));
+  CHECK(cuDeviceGetCount(&count));
+  std::vector<CUdevice> devices(static_cast<size_t>(count));
+  for (int i = 0; i < count; ++i) CHECK(cuDeviceGet(&devices[size_t(i)], i));
+  return devices;
+}
+
+void OpenDevice(int number) {
+  const std::vector<CUdevice> devices = Devices();
+  if (number < 0 || size_t(number) >= devices.size()) Fail("--device", "there is no such CUDA device");
+  device = devices[size_t(number)];
+  CUcontext context = nullptr;
   CHECK(cuDevicePrimaryCtxRetain(&context, device));
   CHECK(cuCtxSetCurrent(context));
-  std::printf("device %d: %s\n", number, name);
+  std::printf("device %d: %s\n", number, NameOf(device).c_str());
 }
 
 // Allocates memory filled with NaN, or -1, so that elements that a kernel does not write are visible.
@@ -73,17 +87,26 @@ std::vector<unsigned char> Download(Buffer from, int64_t elements) {
   return bytes;
 }
 
-// Compiles a kernel with the options of the tuner.
-Kernel Compile(const char* name, const char* source) {
+// Compiles the source of a kernel. A kernel that is not declared extern "C" is named by an expression of C++; `name` then
+// becomes its name in the module.
+CUmodule CompileModule(const char* source, const std::vector<const char*>& options, bool is_expression,
+                       std::string* name) {
   nvrtcProgram program = nullptr;
   CHECK(nvrtcCreateProgram(&program, source, "kernel.cu", 0, nullptr, nullptr));
-  const nvrtcResult result = nvrtcCompileProgram(program, int(std::size(kCompileOptions)), kCompileOptions);
+  const std::string expression = *name;
+  if (is_expression) CHECK(nvrtcAddNameExpression(program, expression.c_str()));
+  const nvrtcResult result = nvrtcCompileProgram(program, int(options.size()), options.data());
   if (result != NVRTC_SUCCESS) {
     size_t size = 0;
     nvrtcGetProgramLogSize(program, &size);
     std::string log(size, '\0');
     nvrtcGetProgramLog(program, log.data());
-    Fail(name, log.c_str());
+    Fail(*name, log);
+  }
+  if (is_expression) {
+    const char* lowered = nullptr;
+    CHECK(nvrtcGetLoweredName(program, expression.c_str(), &lowered));
+    *name = lowered;
   }
   size_t size = 0;
   CHECK(nvrtcGetCUBINSize(program, &size));
@@ -91,8 +114,16 @@ Kernel Compile(const char* name, const char* source) {
   CHECK(nvrtcGetCUBIN(program, cubin.data()));
   CHECK(nvrtcDestroyProgram(&program));
   CUmodule module = nullptr;
-  Kernel kernel = {};
   CHECK(cuModuleLoadData(&module, cubin.data()));
+  return module;
+}
+
+// Compiles a kernel with the options of the tuner.
+Kernel Compile(const char* name, const char* source) {
+  std::string function = name;
+  Kernel kernel = {};
+  const CUmodule module =
+      CompileModule(source, {std::begin(kCompileOptions), std::end(kCompileOptions)}, false, &function);
   CHECK(cuModuleGetFunction(&kernel.function, module, name));
   return kernel;
 }
@@ -103,13 +134,16 @@ const Number& ValueOf(const Number& number) {
   return number;
 }
 
+void AllowShared(Kernel kernel, size_t shared_bytes) {
+  if (shared_bytes <= 48 << 10) return;
+  CHECK(cuFuncSetAttribute(kernel.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, int(shared_bytes)));
+}
+
 template <typename... Arguments>
 void Queue(Kernel kernel, int64_t grid, int threads, size_t shared_bytes, const Arguments&... arguments) {
   if (grid == 0) return;
   void* values[] = {const_cast<void*>(static_cast<const void*>(&ValueOf(arguments)))...};
-  if (shared_bytes > 48 << 10) {
-    CHECK(cuFuncSetAttribute(kernel.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, int(shared_bytes)));
-  }
+  AllowShared(kernel, shared_bytes);
   CHECK(cuLaunchKernel(kernel.function, unsigned(grid), 1, 1, unsigned(threads), 1, 1, unsigned(shared_bytes), nullptr,
                        values, nullptr));
 }

@@ -1,12 +1,12 @@
 // ---- The device: OpenCL. All work is in one queue.
 
-[[noreturn]] void Fail(const std::string& what, const char* why) {
-  std::fprintf(stderr, "%s: %s\n", what.c_str(), why);
+[[noreturn]] void Fail(const std::string& what, const std::string& why) {
+  std::fprintf(stderr, "%s: %s\n", what.c_str(), why.c_str());
   std::exit(2);
 }
 
 void Check(cl_int result, const char* what) {
-  if (result != CL_SUCCESS) Fail(what, ("OpenCL error " + std::to_string(result)).c_str());
+  if (result != CL_SUCCESS) Fail(what, "OpenCL error " + std::to_string(result));
 }
 
 #define CHECK(call) Check(call, #call)
@@ -26,8 +26,14 @@ cl_device_id device;
 cl_context context;
 cl_command_queue queue;
 
+std::string NameOf(cl_device_id id) {
+  char name[256] = "";
+  CHECK(clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof(name), name, nullptr));
+  return name;
+}
+
 // Number 0 is the first device of the first platform.
-void OpenDevice(int number) {
+std::vector<cl_device_id> Devices() {
   cl_uint platforms = 0;
   CHECK(clGetPlatformIDs(0, nullptr, &platforms));
   std::vector<cl_platform_id> ids(platforms);
@@ -39,16 +45,19 @@ void OpenDevice(int number) {
     devices.resize(devices.size() + count);
     CHECK(clGetDeviceIDs(id, CL_DEVICE_TYPE_ALL, count, devices.data() + devices.size() - count, nullptr));
   }
+  return devices;
+}
+
+void OpenDevice(int number) {
+  const std::vector<cl_device_id> devices = Devices();
   if (number < 0 || size_t(number) >= devices.size()) Fail("--device", "there is no such OpenCL device");
   device = devices[size_t(number)];
-  char name[256] = "";
   cl_int result = CL_SUCCESS;
-  CHECK(clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof(name), name, nullptr));
   context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, &result);
   Check(result, "clCreateContext");
   queue = clCreateCommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE, &result);
   Check(result, "clCreateCommandQueue");
-  std::printf("device %d: %s\n", number, name);
+  std::printf("device %d: %s\n", number, NameOf(device).c_str());
 }
 
 // Allocates memory filled with NaN, or -1, so that elements that a kernel does not write are visible.
@@ -98,23 +107,25 @@ std::vector<unsigned char> Download(Buffer from, int64_t elements) {
   return bytes;
 }
 
-// Compiles a kernel with the options of the tuner.
-Kernel Compile(const char* name, const char* source) {
+Kernel Compile(const char* name, const char* source, const char* options) {
   cl_int result = CL_SUCCESS;
   const cl_program program = clCreateProgramWithSource(context, 1, &source, nullptr, &result);
   Check(result, "clCreateProgramWithSource");
-  result = clBuildProgram(program, 1, &device, kCompileOptions, nullptr, nullptr);
+  result = clBuildProgram(program, 1, &device, options, nullptr, nullptr);
   if (result != CL_SUCCESS) {
     size_t size = 0;
     clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size);
     std::string log(size, '\0');
     clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, size, &log[0], nullptr);
-    Fail(name, log.c_str());
+    Fail(name, log);
   }
   const Kernel kernel = {clCreateKernel(program, name, &result)};
   Check(result, name);
   return kernel;
 }
+
+// Compiles a kernel with the options of the tuner.
+Kernel Compile(const char* name, const char* source) { return Compile(name, source, kCompileOptions); }
 
 const cl_mem& ValueOf(const Buffer& buffer) { return buffer.memory; }
 template <typename Number>

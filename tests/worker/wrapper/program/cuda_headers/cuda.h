@@ -23,6 +23,7 @@ using CUevent = struct CUevent_st*;
 CUresult cuInit(unsigned flags);
 CUresult cuGetErrorName(CUresult error, const char** name);
 CUresult cuDeviceGet(CUdevice* device, int ordinal);
+CUresult cuDeviceGetCount(int* count);
 CUresult cuDeviceGetName(char* name, int length, CUdevice device);
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device);
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device);
@@ -35,6 +36,7 @@ CUresult cuMemcpyHtoD(CUdeviceptr to, const void* from, size_t bytes);
 CUresult cuMemcpyDtoH(void* to, CUdeviceptr from, size_t bytes);
 CUresult cuModuleLoadData(CUmodule* module, const void* image);
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name);
+CUresult cuModuleGetGlobal(CUdeviceptr* pointer, size_t* bytes, CUmodule module, const char* name);
 CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value);
 CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                         unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void** arguments,

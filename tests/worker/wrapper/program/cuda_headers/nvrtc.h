@@ -13,6 +13,8 @@ nvrtcResult nvrtcCreateProgram(nvrtcProgram* program, const char* source, const 
                                const char* const* header_texts, const char* const* header_names);
 nvrtcResult nvrtcDestroyProgram(nvrtcProgram* program);
 nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int count, const char* const* options);
+nvrtcResult nvrtcAddNameExpression(nvrtcProgram program, const char* expression);
+nvrtcResult nvrtcGetLoweredName(nvrtcProgram program, const char* expression, const char** name);
 nvrtcResult nvrtcGetProgramLogSize(nvrtcProgram program, size_t* size);
 nvrtcResult nvrtcGetProgramLog(nvrtcProgram program, char* log);
 nvrtcResult nvrtcGetCUBINSize(nvrtcProgram program, size_t* size);
