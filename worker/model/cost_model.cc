@@ -158,7 +158,7 @@ absl::StatusOr<CostModel> CostModel::Load(const std::string& path) {
   std::error_code error;
   const auto type = std::filesystem::status(path, error).type();
   if (type == std::filesystem::file_type::not_found) return absl::NotFoundError(Cat(path, ": no such file"));
-  if (type != std::filesystem::file_type::regular) return Invalid(Cat(path, ": not a file"));
+  if (type != std::filesystem::file_type::regular) return absl::FailedPreconditionError(Cat(path, ": not a file"));
   // One byte more than the limit tells that the file is too large.
   std::string text(kMostBytes + 1, '\0');
   std::ifstream file(path, std::ios::binary);
@@ -166,7 +166,7 @@ absl::StatusOr<CostModel> CostModel::Load(const std::string& path) {
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<size_t>(file.gcount()));
   absl::StatusOr<CostModel> model = Parse(text);
-  if (!model.ok()) return absl::Status(model.status().code(), Cat(path, ": ", model.status().message()));
+  if (!model.ok()) return absl::FailedPreconditionError(Cat(path, ": ", model.status().message()));
   return model;
 }
 

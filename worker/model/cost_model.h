@@ -27,8 +27,8 @@ class CostModel {
   // INVALID_ARGUMENT: the text is not a model, is damaged, exceeds a limit, or is for other features than those of this
   // program (FeatureNames). The message says what is wrong, and what to do if the user can do something about it.
   static absl::StatusOr<CostModel> Parse(std::string_view text);
-  // Reads a file. Returns the errors of Parse, and NOT_FOUND or UNAVAILABLE if the file cannot be read; messages begin
-  // with the path.
+  // Reads a file. FAILED_PRECONDITION: the errors of Parse, or not a file. NOT_FOUND, UNAVAILABLE: it cannot be read.
+  // Messages begin with the path.
   static absl::StatusOr<CostModel> Load(const std::string& path);
 
   // Returns the prediction for a config with these features (RunFeatures::Of). Smaller is faster. Predictions of one

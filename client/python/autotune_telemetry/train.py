@@ -40,15 +40,16 @@ _FOLDS = 5
 _PARAMETERS: dict[str, Any] = {
     "objective": "reg:squarederror",
     "base_score": 0.0,
-    "eta": 0.06,
-    "max_depth": 8,
+    "eta": 0.1,
+    "max_depth": 6,
     "min_child_weight": 4,
     "subsample": 0.8,
     "colsample_bytree": 0.5,
     "tree_method": "hist",
+    "max_bin": 64,
     "seed": 0,
 }
-_ROUNDS = 500
+_ROUNDS = 120
 _TREE_KEYS = ("left_children", "right_children", "split_indices", "split_conditions", "default_left")
 
 
@@ -316,7 +317,9 @@ def write_model(path: str | os.PathLike[str], booster: Any, table: Table, proven
     learner = json.loads(bytes(booster.save_raw("json")))["learner"]
     # A number in a text, from XGBoost 3.1 on in a list.
     base = float(learner["learner_model_param"]["base_score"].strip("[]"))
-    lines = [json.dumps({key: tree[key] for key in _TREE_KEYS}) + "\n" for tree in learner["gradient_booster"]["model"]["trees"]]
+    lines = [
+        json.dumps({key: tree[key] for key in _TREE_KEYS}) + "\n" for tree in learner["gradient_booster"]["model"]["trees"]
+    ]
     trees = "".join(lines).encode()
     header = {
         "format": FORMAT,
