@@ -25,7 +25,7 @@ class CostModel {
   static constexpr int kFormatVersion = 1;
 
   // INVALID_ARGUMENT: the text is not a model, is damaged, exceeds a limit, or is for other features than those of this
-  // program (FeatureNames). The message says what is wrong, and what to do if the user can do something about it.
+  // program (FeatureNames). The message contains the reason.
   static absl::StatusOr<CostModel> Parse(std::string_view text);
   // Reads a file. FAILED_PRECONDITION: the errors of Parse, or not a file. NOT_FOUND, UNAVAILABLE: it cannot be read.
   // Messages begin with the path.

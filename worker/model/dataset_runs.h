@@ -14,11 +14,11 @@
 
 namespace telemetry::worker::model {
 
-// A run of a dataset with what its features need.
+// A run of a dataset with the inputs of its features.
 struct DatasetRun {
   replay::StoredRun stored;
   v1::Run run;
-  // Of an attempt of this run, else of any attempt on this hardware.
+  // Recorded by an attempt of this run, else by an attempt of another run on the same hardware. Unset: not recorded.
   std::optional<device::DeviceProperties> device;
   std::optional<GraphCounts> graph;
 

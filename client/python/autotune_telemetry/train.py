@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     import numpy
     import numpy.typing
 
-    Floats = numpy.typing.NDArray[numpy.float64]
-
 FORMAT = "autotune-telemetry cost model"
 FORMAT_VERSION = 1
 TOP = 10  # the number of predicted configs of which the best one is compared with the optimum
@@ -74,7 +72,7 @@ class Table:
     names: list[str]
     version: int
     features: numpy.typing.NDArray[numpy.float32]
-    times: Floats
+    times: numpy.typing.NDArray[numpy.float64]
     runs: numpy.typing.NDArray[numpy.int64]
     kernels: numpy.typing.NDArray[numpy.int64]
     run_ids: list[str]
@@ -249,7 +247,7 @@ def usable(table: Table, *, exclude_runs: Sequence[str] = (), exclude_kernels: S
     return table.part(keep_run[table.runs] & keep_kernel[table.kernels])
 
 
-def labels(table: Table) -> Floats:
+def labels(table: Table) -> numpy.typing.NDArray[numpy.float64]:
     """Returns the logarithm of each time relative to the median of its run, at most _SLOWEST; that for a config that failed."""
     import numpy
 
@@ -257,7 +255,7 @@ def labels(table: Table) -> Floats:
     for run in numpy.unique(table.runs):
         of_run = (table.runs == run) & ~numpy.isnan(table.times)
         values[of_run] = numpy.log(table.times[of_run] / numpy.median(table.times[of_run]))
-    clipped: Floats = numpy.minimum(values, _SLOWEST)
+    clipped: numpy.typing.NDArray[numpy.float64] = numpy.minimum(values, _SLOWEST)
     return clipped
 
 
