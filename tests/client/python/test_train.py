@@ -59,6 +59,7 @@ def time_of(rows: int, columns: int, config: dict[str, object]) -> float | None:
 def dataset(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> pathlib.Path:
     """The base path of a snapshot of softmax on an H200, for as many shapes as the parameter says, 30 configs each."""
     base = tmp_path_factory.mktemp("train") / "snapshot"
+    pathlib.Path(f"{base}.snapshot.json").write_text('{"format_version": 1, "layout": "keyed"}\n')
     with (
         open(f"{base}.runs.jsonl", "w") as runs,
         open(f"{base}.attempts.jsonl", "w") as attempts,
@@ -131,7 +132,7 @@ def test_the_model_knows_its_provenance_and_ranks_unseen_shapes(dataset: pathlib
     assert header["features"]["version"] >= 1 and "launch.waves" in header["features"]["names"]
     provenance = header["provenance"]
     assert provenance["trained_with"] == f"xgboost {xgboost.__version__}"
-    assert provenance["dataset"]["sha256"] == hashlib.sha256(pathlib.Path(f"{dataset}.csv").read_bytes()).hexdigest()
+    assert provenance["dataset"]["sha256"] == hashlib.sha256(pathlib.Path(f"{dataset}.snapshot.json").read_bytes()).hexdigest()
     assert len(provenance["run_ids"]) == 7 and f"{7:064x}" not in provenance["run_ids"]
     unseen = provenance["scores"]["unseen_shapes"]
     assert unseen["runs"] == 7 and unseen["spearman_mean"] > 0.85 and unseen["top10_within_5_percent"] == 1, unseen
