@@ -11,6 +11,7 @@ std::unique_ptr<cli::Command> NewBest();
 std::unique_ptr<cli::Command> NewCache();
 std::unique_ptr<cli::Command> NewCompare();
 std::unique_ptr<cli::Command> NewDevices();
+std::unique_ptr<cli::Command> NewFeatures();
 std::unique_ptr<cli::Command> NewForward();
 std::unique_ptr<cli::Command> NewInit();
 std::unique_ptr<cli::Command> NewKernels();
@@ -22,8 +23,8 @@ std::unique_ptr<cli::Command> NewShowCode();
 std::unique_ptr<cli::Command> NewTune();
 
 // All of them, in the order of --help.
-inline constexpr cli::NewCommand kCommands[] = {NewBest, NewCache,    NewCompare, NewDevices, NewForward,
-                                                NewInit, NewKernels,  NewPlan,    NewReplay,  NewRepro,
-                                                NewRun,  NewShowCode, NewTune};
+inline constexpr cli::NewCommand kCommands[] = {NewBest,    NewCache, NewCompare,  NewDevices, NewFeatures,
+                                                NewForward, NewInit,  NewKernels,  NewPlan,    NewReplay,
+                                                NewRepro,   NewRun,   NewShowCode, NewTune};
 
 }  // namespace telemetry::worker

@@ -1,6 +1,10 @@
+#include <algorithm>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,15 +14,21 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "proto/base/status_macros.h"
+#include "proto/record/json.h"
+#include "spdlog/spdlog.h"
 #include "worker/commands.h"
+#include "worker/model/cost_model.h"
+#include "worker/model/dataset_runs.h"
+#include "worker/model/first_configs.h"
+#include "worker/model_flag.h"
 #include "worker/replay/replay.h"
-#include "worker/replay/run_collector.h"
-#include "worker/snapshot/snapshot_reader.h"
 
 namespace telemetry::worker {
 namespace {
 
 using replay::ReplayReport;
+
+constexpr size_t kRanked = 20'000;  // stored configs of a run that the model ranks; more are sampled
 
 struct ReplayFlags {
   std::string dataset;
@@ -26,33 +36,53 @@ struct ReplayFlags {
   std::string hardware;
   std::string run;
   std::string json;
+  std::string model;
   replay::ReplayOptions options;
 };
 
-absl::StatusOr<std::vector<replay::StoredRun>> ReadRuns(const ReplayFlags& flags) {
-  replay::RunCollector collector;
-  bool is_selected = false;
-  RETURN_IF_ERROR(snapshot::ReadSnapshot(flags.dataset, [&](const v1::ExportItem& item) {
-    if (item.has_run()) {
-      const v1::Run& run = item.run().run();
-      is_selected = (flags.kernel.empty() || run.kernel_name() == flags.kernel) &&
-                    (flags.hardware.empty() || run.hardware() == flags.hardware) && run.run_id().starts_with(flags.run);
-    }
-    if (is_selected) collector.Take(item);
-    return absl::OkStatus();
-  }));
-  std::vector<replay::StoredRun> runs = collector.Finish();
-  if (runs.empty()) {
-    return absl::NotFoundError(absl::StrCat(flags.dataset,
-                                            ": no run of the dataset has rows and is selected; check "
-                                            "--kernel, --hardware and --run"));
+absl::StatusOr<std::vector<model::DatasetRun>> ReadRuns(const ReplayFlags& flags) {
+  const auto is_selected = [&](const v1::Run& run) {
+    return (flags.kernel.empty() || run.kernel_name() == flags.kernel) &&
+           (flags.hardware.empty() || run.hardware() == flags.hardware) && run.run_id().starts_with(flags.run);
+  };
+  ASSIGN_OR_RETURN(std::vector<model::DatasetRun> runs, model::ReadDatasetRuns(flags.dataset, is_selected));
+  if (!runs.empty()) return runs;
+  return absl::NotFoundError(absl::StrCat(
+      flags.dataset, ": no run of the dataset has rows and is selected; check --kernel, --hardware and --run"));
+}
+
+// Warns if the model was trained with one of the runs: its predictions for that run are then too good.
+void WarnOfTrainedRuns(const model::CostModel& model, const std::vector<model::DatasetRun>& runs) {
+  const record::Json* const trained = model.provenance().Find("run_ids");
+  if (trained == nullptr) return;
+  std::set<std::string> ids;
+  for (const record::Json& id : trained->items) ids.insert(id.text);
+  const auto known =
+      std::count_if(runs.begin(), runs.end(), [&](const auto& run) { return ids.contains(run.run.run_id()); });
+  if (known > 0) {
+    spdlog::warn("the model was trained with {} of the {} runs; train it with --exclude-run to judge it by them", known,
+                 runs.size());
   }
-  return runs;
 }
 
 absl::StatusOr<ReplayReport> Replay(const ReplayFlags& flags) {
-  ASSIGN_OR_RETURN(std::vector<replay::StoredRun> runs, ReadRuns(flags));
-  ASSIGN_OR_RETURN(ReplayReport report, replay::ReplayRuns(std::move(runs), flags.options));
+  ASSIGN_OR_RETURN(const std::vector<model::DatasetRun> runs, ReadRuns(flags));
+  std::map<std::string, const model::DatasetRun*> by_id;
+  std::vector<replay::StoredRun> stored;
+  for (const model::DatasetRun& run : runs) {
+    by_id.emplace(run.run.run_id(), &run);
+    stored.push_back(run.stored);
+  }
+  replay::ReplayOptions options = flags.options;
+  std::optional<model::CostModel> model;
+  if (!flags.model.empty()) {
+    ASSIGN_OR_RETURN(model, model::CostModel::Load(flags.model));
+    WarnOfTrainedRuns(*model, runs);
+    options.suggest = [&](const replay::StoredRun& run, const codegen::ConfigSpace& space) {
+      return model::FirstConfigs(space, by_id.at(run.run_id)->Features(), *model, {.sample = kRanked});
+    };
+  }
+  ASSIGN_OR_RETURN(ReplayReport report, replay::ReplayRuns(std::move(stored), std::move(options)));
   report.dataset = flags.dataset;
   return report;
 }
@@ -74,6 +104,7 @@ class ReplayCommand final : public cli::Command {
              .summary = "Run search algorithms against the measurements of a dataset instead of a device",
              .examples = R"(  telemetry-worker replay --dataset snapshot
   telemetry-worker replay --dataset snapshot --algorithm surrogate,random --seeds 100 --kernel softmax --json replay.json
+  telemetry-worker replay --dataset snapshot --algorithm surrogate --model model.jsonl    with and without a cost model
 )",
              .notes =
                  R"(A search proposes only configs that the dataset holds for the run, and gets their stored times and failures. The
@@ -108,6 +139,7 @@ autotuning-methodology. Equal flags and datasets give equal output.)"}) {
         ->check(CLI::Range(2, 1000000000));
     flags.Add("threads", flags_.options.threads, "Number of threads (0: one per processor)")
         ->check(CLI::Range(0, 1024));
+    AddModel(flags, flags_.model);
     flags.Add("json", flags_.json, "Also write JSON with the curves")->type_name("FILE");
   }
 

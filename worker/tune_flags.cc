@@ -11,6 +11,7 @@
 #include "spdlog/spdlog.h"
 #include "worker/command_line.h"
 #include "worker/forward/origin.h"
+#include "worker/model_flag.h"
 #include "worker/tune/search/effort.h"
 #include "worker/tune/search/make_search.h"
 
@@ -44,6 +45,7 @@ void TuneFlags::AddTo(cli::Flags& flags) {
   flags.Add("compile-limit", compile_limit, "Time limit for compiling one config")->type_name("TIME");
   flags.Add("run-limit", run_limit, "Time limit for one run of a config")->type_name("TIME");
   flags.Switch("no-known", no_known, "Neither confirm nor start from configs of earlier attempts and the collector");
+  AddModel(flags, model);
   flags.Switch(
       "search", search,
       "Search also if a complete attempt at the run is known (default: measure the configs of its final again)");
@@ -100,6 +102,7 @@ absl::StatusOr<std::unique_ptr<tune::TuneSession>> OpenSession(const TuneFlags& 
   ASSIGN_OR_RETURN(const absl::Duration wait, ParseDuration("--wait", flags.wait));
   std::optional<absl::Duration> longest_wait;
   if (wait > absl::ZeroDuration()) longest_wait = wait;
+  const std::shared_ptr<const model::CostModel> model = LoadModelForSearch(flags.model);
   return tune::TuneSession::Open({.collector = flags.collector,
                                   .credentials = flags.credentials,
                                   .state_dir = flags.state_dir,
@@ -108,6 +111,7 @@ absl::StatusOr<std::unique_ptr<tune::TuneSession>> OpenSession(const TuneFlags& 
                                   .begin_with_known = !flags.no_known,
                                   .longest_wait = longest_wait,
                                   .spool_limit_bytes = flags.spool_limit_mib << 20,
+                                  .suggest = SuggestWith(model),
                                   .on_notice = [](const std::string& text) { spdlog::warn("{}", text); }});
 }
 

@@ -37,6 +37,7 @@ struct TuneFlags {
   std::string run_limit = "5s";
   std::vector<std::string> settings;
   bool no_known = false;
+  std::string model;
   bool search = false;
   std::string wait = "30m";  // a duration; "0": take no lease
   DebugFlags debug;

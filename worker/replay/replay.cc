@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "proto/base/status_macros.h"
+#include "proto/record/strings.h"
 #include "worker/replay/stored_space.h"
 
 namespace telemetry::worker::replay {
@@ -56,8 +57,14 @@ double ErrorOf(const std::vector<SeedOutcome>& seeds) {
 }
 
 absl::StatusOr<AlgorithmOutcome> Replay(const RunOutcome& run, const StoredSpace& space, const std::string& algorithm,
-                                        const ReplayOptions& options) {
-  const SearchChoice choice = {.algorithm = algorithm, .effort = options.effort, .max_configs = options.max_configs};
+                                        const std::vector<codegen::Config>& suggested, const ReplayOptions& options) {
+  SearchChoice choice = {
+      .algorithm = algorithm, .effort = options.effort, .max_configs = options.max_configs, .starting_points = {}};
+  std::string_view plain = algorithm;
+  if (record::TakeSuffix(kWithSuggestions, &plain)) {
+    choice.algorithm = plain;
+    choice.starting_points = suggested;
+  }
   std::vector<std::vector<ReplayedTrial>> searches(options.seeds);
   std::vector<absl::Status> statuses(options.seeds);
   InParallel(options.seeds, options.threads, [&](size_t i) {
@@ -88,6 +95,12 @@ T MiddleOf(std::vector<T> values) {
 
 absl::StatusOr<ReplayReport> ReplayRuns(std::vector<StoredRun> runs, ReplayOptions options) {
   ReplayReport report = {.dataset = "", .options = std::move(options), .runs = {}, .skipped = {}};
+  if (report.options.suggest) {
+    const std::vector<std::string> plain = report.options.algorithms;
+    for (const std::string& algorithm : plain) {
+      report.options.algorithms.push_back(record::Cat(algorithm, kWithSuggestions));
+    }
+  }
   for (StoredRun& run : runs) {
     std::string name = NameOf(run);
     absl::StatusOr<ScoreScale> scale = ScoreScale::Create(run, report.options.least_configs);
@@ -98,8 +111,10 @@ absl::StatusOr<ReplayReport> ReplayRuns(std::vector<StoredRun> runs, ReplayOptio
     ASSIGN_OR_RETURN(const StoredSpace space, StoredSpace::Create(run));
     RunOutcome outcome = {
         .run = std::move(run), .scale = *std::move(scale), .coverage = space.coverage(), .algorithms = {}};
+    std::vector<codegen::Config> suggested;
+    if (report.options.suggest) suggested = report.options.suggest(outcome.run, space.space());
     for (const std::string& algorithm : report.options.algorithms) {
-      ASSIGN_OR_RETURN(AlgorithmOutcome replayed, Replay(outcome, space, algorithm, report.options));
+      ASSIGN_OR_RETURN(AlgorithmOutcome replayed, Replay(outcome, space, algorithm, suggested, report.options));
       outcome.algorithms.push_back(std::move(replayed));
     }
     report.runs.push_back(std::move(outcome));

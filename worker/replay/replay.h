@@ -2,15 +2,22 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "worker/codegen/config.h"
+#include "worker/codegen/config_space.h"
 #include "worker/replay/score_scale.h"
 #include "worker/replay/stored_run.h"
 
 namespace telemetry::worker::replay {
+
+// Appended to the name of an algorithm that starts from suggested configs.
+inline constexpr std::string_view kWithSuggestions = "+model";
 
 // The algorithms to replay, their searches, and the runs.
 struct ReplayOptions {
@@ -21,6 +28,9 @@ struct ReplayOptions {
   size_t seeds = 25;          // searches of each algorithm in each run; at least 1
   size_t least_configs = 50;  // runs with times of fewer configs are skipped
   size_t threads = 0;         // 0: one per processor
+  // Optional. Returns starting points for the searches in a run, such as those that a cost model expects to be fast.
+  // Every algorithm is then replayed a second time, with them, under its name and kWithSuggestions.
+  std::function<std::vector<codegen::Config>(const StoredRun& run, const codegen::ConfigSpace& space)> suggest;
 };
 
 // The outcome of the search with one seed.

@@ -33,7 +33,7 @@ absl::StatusOr<std::vector<ReplayedTrial>> ReplaySearch(const StoredRun& run, co
                    search::MakeSearch(space.space(), {.algorithm = choice.algorithm,
                                                       .effort = effort,
                                                       .seed = seed,
-                                                      .starting_points = {},
+                                                      .starting_points = choice.starting_points,
                                                       .finite_configs = {},
                                                       .max_generations = {},
                                                       .max_configs = choice.max_configs,

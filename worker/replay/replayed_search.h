@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "worker/codegen/config.h"
 #include "worker/replay/stored_run.h"
 #include "worker/replay/stored_space.h"
 
@@ -18,6 +19,7 @@ struct SearchChoice {
   std::string algorithm;         // empty: the default
   std::string effort = "quick";  // "quick" or "full"
   std::optional<int> max_configs;
+  std::vector<codegen::Config> starting_points;  // measured after the default config
 };
 
 // A config that a search proposed.

@@ -7,7 +7,9 @@
 namespace telemetry::worker::replay {
 namespace {
 
-std::string ShownName(const std::string& algorithm) { return algorithm.empty() ? "default" : algorithm; }
+std::string ShownName(const std::string& algorithm) {
+  return algorithm.empty() || algorithm.starts_with('+') ? "default" + algorithm : algorithm;
+}
 
 std::string RunLines(const RunOutcome& run) {
   size_t failed = 0;

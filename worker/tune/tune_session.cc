@@ -149,7 +149,7 @@ absl::StatusOr<TaskResult> TuneSession::Tune(const TuneSubject& subject, recordi
   info.origin = options_.origin;
   tuner.processes.measure.device = subject.kernel->device()->id();
   TunerOptions chosen = tuner;
-  ASSIGN_OR_RETURN(Preparation prepared, Prepare(info.run, subject.kernel->config_space(), rules, &chosen));
+  ASSIGN_OR_RETURN(Preparation prepared, Prepare(info.run, *subject.kernel, rules, &chosen));
   const bool confirms = prepared.confirms;
   ASSIGN_OR_RETURN(TaskResult result, RunAttempt(subject, info, std::move(chosen), std::move(prepared)));
   if (!confirms || result.tuned.stopped || result.tuned.ranking.best.has_value()) return result;
@@ -165,8 +165,9 @@ absl::StatusOr<std::unique_ptr<Journal>> TuneSession::OpenJournal(const v1::Run&
   return Journal::Open(Cat(options_.state_dir, "/", JournalName(run.run_id(), tuner, options_.begin_with_known)));
 }
 
-absl::StatusOr<TuneSession::Preparation> TuneSession::Prepare(const v1::Run& run, const codegen::ConfigSpace& space,
+absl::StatusOr<TuneSession::Preparation> TuneSession::Prepare(const v1::Run& run, const TunableKernel& kernel,
                                                               const AttemptRules& rules, TunerOptions* tuner) {
+  const codegen::ConfigSpace& space = kernel.config_space();
   Preparation prepared;
   ASSIGN_OR_RETURN(prepared.journal, OpenJournal(run, *tuner));
   // A choice among a few configs is no search for the best one.
@@ -187,6 +188,10 @@ absl::StatusOr<TuneSession::Preparation> TuneSession::Prepare(const v1::Run& run
   if (confirmed.empty()) {
     std::move(known.starting_points.begin(), known.starting_points.end(),
               std::back_inserter(tuner->search.starting_points));
+    if (options_.suggest && tuner->search.effort != search::Effort::kNone) {
+      std::vector<codegen::Config> suggested = options_.suggest(run, kernel.device()->properties(), space);
+      std::move(suggested.begin(), suggested.end(), std::back_inserter(tuner->search.starting_points));
+    }
     return prepared;
   }
   Tell(*tuner, Cat("a complete attempt at this run is known: confirming ", record::Counted(confirmed.size(), "config"),

@@ -15,7 +15,9 @@
 #include "client/producer.h"
 #include "proto/access/credentials.h"
 #include "proto/record/json.h"
+#include "worker/codegen/config.h"
 #include "worker/codegen/config_space.h"
+#include "worker/device/device.h"
 #include "worker/kernels/library.h"
 #include "worker/runtime/settings.h"
 #include "worker/tune/best_configs.h"
@@ -23,6 +25,7 @@
 #include "worker/tune/known_configs.h"
 #include "worker/tune/recording/sidecar_log.h"
 #include "worker/tune/shared_cache.h"
+#include "worker/tune/tunable_kernel.h"
 #include "worker/tune/tuner.h"
 #include "worker/tune/tuning_turn.h"
 
@@ -44,6 +47,11 @@ struct SessionOptions {
   // no lease.
   std::optional<absl::Duration> longest_wait = absl::Minutes(30);
   uint64_t spool_limit_bytes = uint64_t{4} << 30;
+  // Optional. Returns configs for the first generation of a search, which follow the known ones, such as those that a
+  // cost model expects to be fast. Not called for an attempt that confirms known configs or that resumes.
+  std::function<std::vector<codegen::Config>(const v1::Run& run, const device::DeviceProperties& device,
+                                             const codegen::ConfigSpace& space)>
+      suggest;
   std::function<void(const std::string&)> on_notice;  // receives messages for the user, from any thread; may be empty
 };
 
@@ -107,7 +115,7 @@ class TuneSession {
   struct Preparation;
 
   // Decides whether to resume, to confirm or to search, and waits for the turn to search. Changes `tuner` accordingly.
-  absl::StatusOr<Preparation> Prepare(const v1::Run& run, const codegen::ConfigSpace& space, const AttemptRules& rules,
+  absl::StatusOr<Preparation> Prepare(const v1::Run& run, const TunableKernel& kernel, const AttemptRules& rules,
                                       TunerOptions* tuner);
   absl::StatusOr<std::unique_ptr<Journal>> OpenJournal(const v1::Run& run, const TunerOptions& tuner) const;
   // Takes the lease of the run, which TurnOptions::longest_wait limits.

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "proto/record/json.h"
 #include "tests/worker/replay/stored_runs.h"
@@ -57,6 +59,25 @@ TEST(ReplayTest, ReportsAsTextAndJson) {
   EXPECT_EQ(algorithm.Find("best_ms")->items.size(), 112U);
   ASSERT_EQ(algorithm.Find("seeds")->items.size(), 3U);
   EXPECT_EQ(algorithm.Find("seeds")->items[2].Find("configs")->text, "40");
+}
+
+TEST(ReplayTest, ReplaysEachAlgorithmWithSuggestionsToo) {
+  ReplayOptions options = {.algorithms = {"random", ""}, .seeds = 3};
+  options.suggest = [](const StoredRun& run, const codegen::ConfigSpace& /*space*/) {
+    EXPECT_EQ(run.kernel_name, "valley");
+    return std::vector<codegen::Config>{ConfigOf("Config(a=16, b=4, c=2)"), ConfigOf("Config(a=32, b=4, c=2)")};
+  };
+  const ReplayReport report = ReportOf(options);
+  const std::vector<AlgorithmOutcome>& algorithms = report.runs[0].algorithms;
+  ASSERT_EQ(algorithms.size(), 4U);
+  EXPECT_EQ(algorithms[0].algorithm, "random");
+  EXPECT_EQ(algorithms[2].algorithm, "random+model");
+  EXPECT_EQ(MedianConfigsTo2(algorithms[2]), 3U)
+      << "the default config, then the suggestions, the second of them the optimum";
+  EXPECT_EQ(MedianConfigsTo2(algorithms[3]), 3U);
+  EXPECT_GT(MedianConfigsTo2(algorithms[0]).value_or(1000), 3U) << "the plain algorithm has no suggestions";
+  EXPECT_EQ(OverallOf(report).size(), 4U);
+  EXPECT_THAT(ToText(report), HasSubstr("\n  default+model "));
 }
 
 TEST(ReplayTest, RefusesOtherAlgorithms) {

@@ -1,0 +1,35 @@
+#include "worker/model_flag.h"
+
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "spdlog/spdlog.h"
+#include "worker/model/first_configs.h"
+#include "worker/model/run_features.h"
+
+namespace telemetry::worker {
+
+CLI::Option* AddModel(cli::Flags& flags, std::string& path) {
+  return flags.Add("model", path, "Cost model of python -m autotune_telemetry.train, which chooses the first configs")
+      ->type_name("FILE");
+}
+
+std::shared_ptr<const model::CostModel> LoadModelForSearch(const std::string& path) {
+  if (path.empty()) return nullptr;
+  absl::StatusOr<model::CostModel> model = model::CostModel::Load(path);
+  if (model.ok()) return std::make_shared<const model::CostModel>(*std::move(model));
+  spdlog::warn("searching without the cost model: {}", std::string(model.status().message()));
+  return nullptr;
+}
+
+std::function<std::vector<codegen::Config>(const v1::Run&, const device::DeviceProperties&,
+                                           const codegen::ConfigSpace&)>
+SuggestWith(std::shared_ptr<const model::CostModel> model) {
+  if (model == nullptr) return {};
+  return [model = std::move(model)](const v1::Run& run, const device::DeviceProperties& device,
+                                    const codegen::ConfigSpace& space) {
+    return model::FirstConfigs(space, model::RunFeatures(run, device), *model);
+  };
+}
+
+}  // namespace telemetry::worker
