@@ -23,7 +23,9 @@ void TuneFlags::AddTo(cli::Flags& flags) {
       ->type_name("HOST:PORT");
   access::AddCredentialFlags(flags, credentials);
   state_dir = DefaultStateDir("tune");
-  flags.Add("state-dir", state_dir, "Folder of the spool, journals, compiled code and best configs; used by one process at a time")
+  flags
+      .Add("state-dir", state_dir,
+           "Folder of the spool, journals, compiled code and best configs; used by one process at a time")
       ->type_name("DIR");
   origin = forward::OriginFromEnvironment(cli::EnvironmentVariable);
   flags.Add("origin", origin, "Label of the CI job (default: from the CI system's variables)")->type_name("LABEL");

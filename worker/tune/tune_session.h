@@ -35,8 +35,8 @@ namespace telemetry::worker::tune {
 struct SessionOptions {
   std::string collector;  // HOST:PORT; empty: nothing is sent
   access::Credentials credentials;
-  // The folder of the spool, the journals of unfinished attempts, compiled code and the best configs. With a collector, only one
-  // process at a time can use it.
+  // The folder of the spool, the journals of unfinished attempts, compiled code and the best configs. With a collector,
+  // only one process at a time can use it.
   std::string state_dir;
   std::string origin;    // label of the CI job
   std::string log_base;  // base path of local sidecars; empty: none are written

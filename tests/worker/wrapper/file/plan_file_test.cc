@@ -47,7 +47,8 @@ TEST(PlanFileTest, HasNumbersConfigsAndReleases) {
       R"json({"call": "softmax", "arguments": ["x"], "outputs": ["a"], "config": "Config(num_warps=8)"},
          {"call": "rms_norm", "arguments": ["a", "w"], "outputs": ["out"], "numbers": {"eps": 1e-3}},
          {"release": "a"})json"));
-  EXPECT_THAT(std::string(plan.status().message()), HasSubstr("lines[1].arguments[1]: no buffer 'w' before this place"));
+  EXPECT_THAT(std::string(plan.status().message()),
+              HasSubstr("lines[1].arguments[1]: no buffer 'w' before this place"));
   const absl::StatusOr<Plan> right = ParsePlan(FileOf(
       R"json({"call": "softmax", "arguments": ["x"], "outputs": ["a"], "config": "Config(num_warps=8)"
   },
@@ -68,89 +69,83 @@ TEST(PlanFileTest, HasNumbersConfigsAndReleases) {
             "free_if_not_reused a\n"
             "# the end\n"
             "output out\n");
-  }
+}
 
-  TEST(PlanFileTest, ErrorsNameThePlace) {
-    EXPECT_THAT(MessageOf("{\"name\": }"), HasSubstr("at byte "));
-    EXPECT_EQ(MessageOf("[]"), "expected an object");
-    EXPECT_THAT(MessageOf(R"({"nam": "p"})"),
-                HasSubstr("unknown member 'nam'; known are name, inputs, lines, outputs"));
-    EXPECT_EQ(MessageOf(R"({"name": "a b"})"),
-              "name: a name has 1 to 100 characters: letters, digits, '_', '-' and '.'");
-    EXPECT_EQ(MessageOf(R"({"name": "p", "name": "p"})"), "two members 'name'");
-    EXPECT_THAT(MessageOf(R"({"name": "p", "inputs": [{"name": "x", "dtype": "f64", "sizes": [1]}]})"),
-                HasSubstr("inputs[0].dtype: "));
-    EXPECT_EQ(MessageOf(R"({"name": "p", "inputs": [{"name": "x", "dtype": "f32", "sizes": [-1]}]})"),
-              "inputs[0].sizes[0]: must not be negative");
-    EXPECT_EQ(MessageOf(R"({"name": "p", "inputs": [{"name": "x", "dtype": "f32"}]})"),
-              "inputs[0].sizes: missing; expected an array of integers");
-    EXPECT_EQ(MessageOf(R"({"name": "p", "lines": []})"), "outputs: missing or empty; expected the names of buffers");
-    EXPECT_EQ(MessageOf(FileOf(R"({"comment": "nothing"})")), "outputs[0]: no buffer 'out' before this place");
-    EXPECT_EQ(MessageOf(FileOf(R"({"calls": "exp"})")),
-              "lines[0]: a line has one of the members call, extern, extern_allocating, view, allocate, free, release, "
-              "comment");
-    EXPECT_THAT(MessageOf(FileOf(R"({"call": "softmx", "arguments": ["x"], "outputs": ["out"]})")),
-                AllOf(HasSubstr("lines[0]: plan 'p': "), HasSubstr("softmax")));
-    EXPECT_THAT(MessageOf(FileOf(R"({"call": "softmax", "arguments": ["n"], "outputs": ["out"]})")),
-                HasSubstr("lines[0]: plan 'p': kernel 'softmax', argument 'x': buffer 'n' is i32[4], but "));
-    EXPECT_THAT(MessageOf(FileOf(R"({"call": "softmax", "arguments": ["x"], "outputs": ["out", "more"]})")),
-                HasSubstr("has 1 outputs, but 2 names are given"));
-    EXPECT_THAT(MessageOf(FileOf(R"({"call": "softmax", "arguments": ["x"]})")),
-                HasSubstr("lines[0]: a call has either 'outputs', names of new buffers, or 'into', buffers to write"));
-    EXPECT_THAT(
-        MessageOf(FileOf(R"({"call": "softmax", "extern": "softmax", "arguments": ["x"], "outputs": ["out"]})")),
-        HasSubstr("lines[0]: unknown member 'extern'"));
-    EXPECT_THAT(MessageOf(FileOf(R"({"call": "softmax", "arguments": ["x"], "outputs": ["out"], "config": "Conf"})")),
-                HasSubstr("lines[0].config: "));
-    EXPECT_THAT(
-        MessageOf(FileOf(R"({"call": "softmax", "arguments": ["x"], "outputs": ["out"], "numbers": {"eps": 1}})")),
-        HasSubstr("kernel 'softmax' has no number 'eps'"));
-    EXPECT_THAT(
-        MessageOf(FileOf(R"({"call": "softmax", "arguments": ["x"], "outputs": ["out"], "numbers": {"eps": "1"}})")),
-        HasSubstr("lines[0].numbers.eps: expected a number"));
-    EXPECT_THAT(MessageOf(FileOf(R"({"view": "v", "of": "x", "sizes": [9], "strides": [4]})")),
-                HasSubstr("lines[0]: plan 'p': view 'v': shows elements 0 to "));
-    EXPECT_THAT(MessageOf(FileOf(R"({"free": "x"})")), HasSubstr("lines[0]: plan 'p': free: buffer 'x' is an input"));
-    EXPECT_THAT(
-        MessageOf(R"({"name": "p", "inputs": [{"name": "x", "dtype": "f32", "sizes": [4]}], "outputs": ["x"]})"),
-        HasSubstr("outputs[0]: plan 'p': output: buffer 'x' is an input"));
-  }
+TEST(PlanFileTest, ErrorsNameThePlace) {
+  EXPECT_THAT(MessageOf("{\"name\": }"), HasSubstr("at byte "));
+  EXPECT_EQ(MessageOf("[]"), "expected an object");
+  EXPECT_THAT(MessageOf(R"({"nam": "p"})"), HasSubstr("unknown member 'nam'; known are name, inputs, lines, outputs"));
+  EXPECT_EQ(MessageOf(R"({"name": "a b"})"), "name: a name has 1 to 100 characters: letters, digits, '_', '-' and '.'");
+  EXPECT_EQ(MessageOf(R"({"name": "p", "name": "p"})"), "two members 'name'");
+  EXPECT_THAT(MessageOf(R"({"name": "p", "inputs": [{"name": "x", "dtype": "f64", "sizes": [1]}]})"),
+              HasSubstr("inputs[0].dtype: "));
+  EXPECT_EQ(MessageOf(R"({"name": "p", "inputs": [{"name": "x", "dtype": "f32", "sizes": [-1]}]})"),
+            "inputs[0].sizes[0]: must not be negative");
+  EXPECT_EQ(MessageOf(R"({"name": "p", "inputs": [{"name": "x", "dtype": "f32"}]})"),
+            "inputs[0].sizes: missing; expected an array of integers");
+  EXPECT_EQ(MessageOf(R"({"name": "p", "lines": []})"), "outputs: missing or empty; expected the names of buffers");
+  EXPECT_EQ(MessageOf(FileOf(R"({"comment": "nothing"})")), "outputs[0]: no buffer 'out' before this place");
+  EXPECT_EQ(MessageOf(FileOf(R"({"calls": "exp"})")),
+            "lines[0]: a line has one of the members call, extern, extern_allocating, view, allocate, free, release, "
+            "comment");
+  EXPECT_THAT(MessageOf(FileOf(R"({"call": "softmx", "arguments": ["x"], "outputs": ["out"]})")),
+              AllOf(HasSubstr("lines[0]: plan 'p': "), HasSubstr("softmax")));
+  EXPECT_THAT(MessageOf(FileOf(R"({"call": "softmax", "arguments": ["n"], "outputs": ["out"]})")),
+              HasSubstr("lines[0]: plan 'p': kernel 'softmax', argument 'x': buffer 'n' is i32[4], but "));
+  EXPECT_THAT(MessageOf(FileOf(R"({"call": "softmax", "arguments": ["x"], "outputs": ["out", "more"]})")),
+              HasSubstr("has 1 outputs, but 2 names are given"));
+  EXPECT_THAT(MessageOf(FileOf(R"({"call": "softmax", "arguments": ["x"]})")),
+              HasSubstr("lines[0]: a call has either 'outputs', names of new buffers, or 'into', buffers to write"));
+  EXPECT_THAT(MessageOf(FileOf(R"({"call": "softmax", "extern": "softmax", "arguments": ["x"], "outputs": ["out"]})")),
+              HasSubstr("lines[0]: unknown member 'extern'"));
+  EXPECT_THAT(MessageOf(FileOf(R"({"call": "softmax", "arguments": ["x"], "outputs": ["out"], "config": "Conf"})")),
+              HasSubstr("lines[0].config: "));
+  EXPECT_THAT(
+      MessageOf(FileOf(R"({"call": "softmax", "arguments": ["x"], "outputs": ["out"], "numbers": {"eps": 1}})")),
+      HasSubstr("kernel 'softmax' has no number 'eps'"));
+  EXPECT_THAT(
+      MessageOf(FileOf(R"({"call": "softmax", "arguments": ["x"], "outputs": ["out"], "numbers": {"eps": "1"}})")),
+      HasSubstr("lines[0].numbers.eps: expected a number"));
+  EXPECT_THAT(MessageOf(FileOf(R"({"view": "v", "of": "x", "sizes": [9], "strides": [4]})")),
+              HasSubstr("lines[0]: plan 'p': view 'v': shows elements 0 to "));
+  EXPECT_THAT(MessageOf(FileOf(R"({"free": "x"})")), HasSubstr("lines[0]: plan 'p': free: buffer 'x' is an input"));
+  EXPECT_THAT(MessageOf(R"({"name": "p", "inputs": [{"name": "x", "dtype": "f32", "sizes": [4]}], "outputs": ["x"]})"),
+              HasSubstr("outputs[0]: plan 'p': output: buffer 'x' is an input"));
+}
 
-  TEST(PlanFileTest, IsBounded) {
-    std::string inputs;
-    for (int i = 0; i < 257; ++i) {
-      absl::StrAppend(&inputs, i == 0 ? "" : ",", R"({"name": "x)", i, R"(", "dtype": "f32", "sizes": [1]})");
-    }
-    EXPECT_EQ(MessageOf(absl::StrCat(R"({"name": "p", "inputs": [)", inputs, "]}")),
-              "inputs: 257 items; at most 256 are allowed");
-    std::string lines = R"({"comment": ""})";
-    for (int i = 0; i < 1000; ++i) absl::StrAppend(&lines, R"(, {"comment": ""})");
-    EXPECT_EQ(MessageOf(FileOf(lines)), "lines: 1001 items; at most 1000 are allowed");
-    EXPECT_EQ(MessageOf(R"({"name": "p", "inputs": [{"name": "x", "dtype": "f32", "sizes": [1,1,1,1,1,1,1,1,1]}]})"),
-              "inputs[0].sizes: 9 items; at most 8 are allowed");
-    EXPECT_THAT(
-        MessageOf(R"({"name": "p", "inputs": [{"name": "x", "dtype": "f32", "sizes": [9223372036854775807, 3]}]})"),
-        HasSubstr("inputs[0]: plan 'p': "));
-    EXPECT_THAT(
-        MessageOf(R"({"name": "p", "inputs": [{"name": "x", "dtype": "f32", "sizes": [9223372036854775808]}]})"),
-        HasSubstr("is not an integer of 64 bits"));
-    EXPECT_THAT(MessageOf(std::string(300, '[') + std::string(300, ']')), HasSubstr("nest"));
-    EXPECT_THAT(MessageOf(std::string(PlanFileLimits::kFileBytes + 1, ' ')), HasSubstr("at most 1048576 are allowed"));
-    EXPECT_THAT(MessageOf(absl::StrCat(R"({"name": ")", std::string(101, 'a'), R"("})")),
-                HasSubstr("name: a name has"));
-    EXPECT_LT(MessageOf(absl::StrCat(R"({")", std::string(100000, 'a'), R"(": 1})")).size(), 200u);
+TEST(PlanFileTest, IsBounded) {
+  std::string inputs;
+  for (int i = 0; i < 257; ++i) {
+    absl::StrAppend(&inputs, i == 0 ? "" : ",", R"({"name": "x)", i, R"(", "dtype": "f32", "sizes": [1]})");
   }
+  EXPECT_EQ(MessageOf(absl::StrCat(R"({"name": "p", "inputs": [)", inputs, "]}")),
+            "inputs: 257 items; at most 256 are allowed");
+  std::string lines = R"({"comment": ""})";
+  for (int i = 0; i < 1000; ++i) absl::StrAppend(&lines, R"(, {"comment": ""})");
+  EXPECT_EQ(MessageOf(FileOf(lines)), "lines: 1001 items; at most 1000 are allowed");
+  EXPECT_EQ(MessageOf(R"({"name": "p", "inputs": [{"name": "x", "dtype": "f32", "sizes": [1,1,1,1,1,1,1,1,1]}]})"),
+            "inputs[0].sizes: 9 items; at most 8 are allowed");
+  EXPECT_THAT(
+      MessageOf(R"({"name": "p", "inputs": [{"name": "x", "dtype": "f32", "sizes": [9223372036854775807, 3]}]})"),
+      HasSubstr("inputs[0]: plan 'p': "));
+  EXPECT_THAT(MessageOf(R"({"name": "p", "inputs": [{"name": "x", "dtype": "f32", "sizes": [9223372036854775808]}]})"),
+              HasSubstr("is not an integer of 64 bits"));
+  EXPECT_THAT(MessageOf(std::string(300, '[') + std::string(300, ']')), HasSubstr("nest"));
+  EXPECT_THAT(MessageOf(std::string(PlanFileLimits::kFileBytes + 1, ' ')), HasSubstr("at most 1048576 are allowed"));
+  EXPECT_THAT(MessageOf(absl::StrCat(R"({"name": ")", std::string(101, 'a'), R"("})")), HasSubstr("name: a name has"));
+  EXPECT_LT(MessageOf(absl::StrCat(R"({")", std::string(100000, 'a'), R"(": 1})")).size(), 200u);
+}
 
-  TEST(PlanFileTest, FilesThatCannotBeRead) {
-    const absl::StatusOr<Plan> missing = FindPlan("no/such.json");
-    EXPECT_EQ(missing.status().code(), absl::StatusCode::kNotFound);
-    EXPECT_THAT(std::string(missing.status().message()),
-                AllOf(HasSubstr("no/such.json"), HasSubstr("are attention, gated_mlp, layer_norm, ")));
-    const std::string path = ::testing::TempDir() + "/plan_file_test.json";
-    std::ofstream(path) << R"({"name": 1})";
-    EXPECT_EQ(std::string(ReadPlan(path).status().message()), path + ": name: expected a string");
-    std::remove(path.c_str());
-  }
+TEST(PlanFileTest, FilesThatCannotBeRead) {
+  const absl::StatusOr<Plan> missing = FindPlan("no/such.json");
+  EXPECT_EQ(missing.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(missing.status().message()),
+              AllOf(HasSubstr("no/such.json"), HasSubstr("are attention, gated_mlp, layer_norm, ")));
+  const std::string path = ::testing::TempDir() + "/plan_file_test.json";
+  std::ofstream(path) << R"({"name": 1})";
+  EXPECT_EQ(std::string(ReadPlan(path).status().message()), path + ": name: expected a string");
+  std::remove(path.c_str());
+}
 
-  }  // namespace
-  }  // namespace telemetry::worker::wrapper::file
+}  // namespace
+}  // namespace telemetry::worker::wrapper::file
