@@ -55,7 +55,7 @@ GraphCounts CountOperations(const v1::IrGraph& graph) {
 
 void AddGraphFeatures(const GraphCounts* counts, FeatureRow* row) {
   const auto add = [&](std::string_view name, int GraphCounts::*count) {
-    row->Add(name, counts == nullptr ? kNotKnown : counts->*count);
+    row->Add(name, counts == nullptr ? kNotKnown : static_cast<double>(counts->*count));
   };
   add("graph.nodes", &GraphCounts::nodes);
   add("graph.regions", &GraphCounts::regions);

@@ -73,8 +73,8 @@ void AddInputs(const Inputs& inputs, FeatureRow* row) {
   row->Add("inputs.elements", elements);
   row->Add("inputs.bytes", bytes);
   const bool has_dtype = !inputs.dtypes.empty();
-  row->Add("inputs.element_bytes", has_dtype ? BytesOf(inputs.dtypes[0]) : kNotKnown);
-  row->Add("inputs.is_bfloat16", has_dtype ? (inputs.dtypes[0].ends_with("bfloat16") ? 1 : 0) : kNotKnown);
+  row->Add("inputs.element_bytes", has_dtype ? static_cast<double>(BytesOf(inputs.dtypes[0])) : kNotKnown);
+  row->Add("inputs.is_bfloat16", has_dtype ? (inputs.dtypes[0].ends_with("bfloat16") ? 1.0 : 0.0) : kNotKnown);
   for (size_t tensor = 0; tensor < kTensors; ++tensor) {
     for (size_t i = 0; i < kSizes; ++i) {
       const bool exists = tensor < inputs.shapes.size() && i < inputs.shapes[tensor].size();
@@ -95,7 +95,7 @@ void AddDevice(const std::optional<DeviceProperties>& known, const kernels::Cost
   // Twice the clock: memory transfers at both edges.
   const double bytes_per_s = 2.0 * device.memory_clock_khz * 1000 * device.memory_bus_bits / 8;
   const double cycles_per_s = 1000.0 * device.clock_khz * device.compute_units;
-  row->Add("device.is_cuda", known.has_value() ? (is_cuda ? 1 : 0) : kNotKnown);
+  row->Add("device.is_cuda", known.has_value() ? (is_cuda ? 1.0 : 0.0) : kNotKnown);
   row->Add("device.sm", has_sm ? record::ParseDecimal(architecture).value_or(kNotKnown) : kNotKnown);
   row->Add("device.compute_units", OrNotKnown(device.compute_units));
   row->Add("device.clock_khz", OrNotKnown(device.clock_khz));
