@@ -75,7 +75,7 @@ std::string Constants(const ProgramModel& model) {
 std::string DebugPart(const ProgramModel& model) {
   const std::string_view runtime = DebugRuntime(model);
   if (runtime.empty()) return "";
-  const std::string fixed = Cat("\n", RuntimeText(Cat(runtime, ".cpp")));
+  std::string fixed = Cat("\n", RuntimeText(Cat(runtime, ".cpp")));
   if (runtime == "debug_names") return fixed;
   const device::Dialect dialect = model.options.target.dialect;
   const std::string source = debug::StatisticsSource(dialect, debug::StatisticsSums::kDouble);

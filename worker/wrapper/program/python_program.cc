@@ -37,7 +37,7 @@ std::string PythonConstants(const ProgramModel& model) {
 std::string PythonDebugPart(const ProgramModel& model) {
   const std::string_view runtime = DebugRuntime(model);
   if (runtime.empty()) return "";
-  const std::string fixed = Cat("\n\n", RuntimeText(Cat(runtime, ".py")));
+  std::string fixed = Cat("\n\n", RuntimeText(Cat(runtime, ".py")));
   if (runtime == "debug_names") return fixed;
   const device::Dialect dialect = model.options.target.dialect;
   return Cat(fixed, "\n\nDEBUG_LEVEL = ", static_cast<int>(model.options.debug.level),
