@@ -13,6 +13,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 #include "proto/record/numbers.h"
+#include "proto/record/sidecar/row.h"
 #include "worker/commands.h"
 #include "worker/model/cost_model.h"
 #include "worker/model/dataset_runs.h"
@@ -21,24 +22,20 @@
 namespace telemetry::worker {
 namespace {
 
+using record::sidecar::CsvField;
+
 struct FeaturesFlags {
   std::string dataset;
   std::string out;
   std::string model;
 };
 
-std::string Quoted(const std::string& text) {
-  std::string quoted = "\"";
-  for (const char c : text) absl::StrAppend(&quoted, c == '"' ? "\"" : "", std::string(1, c));
-  return quoted + "\"";
-}
-
 // Writes one line for each config of a run.
 void WriteRun(const model::DatasetRun& run, const std::optional<model::CostModel>& model, std::ostream& out) {
   const model::RunFeatures features = run.Features();
-  const std::string of_run =
-      absl::StrCat(model::kFeatureVersion, ",", run.run.run_id(), ",", Quoted(run.run.kernel_name()), ",",
-                   Quoted(run.run.input_shapes()), ",", Quoted(run.run.dtypes()), ",", Quoted(run.run.hardware()));
+  const std::string of_run = absl::StrCat(model::kFeatureVersion, ",", run.run.run_id(), ",",
+                                          CsvField(run.run.kernel_name()), ",", CsvField(run.run.input_shapes()), ",",
+                                          CsvField(run.run.dtypes()), ",", CsvField(run.run.hardware()));
   std::string line;
   for (const replay::StoredConfig& config : run.stored.configs) {
     line = absl::StrCat(of_run, ",", record::FormatConfigId(config.config.id()), ",",

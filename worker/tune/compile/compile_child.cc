@@ -58,21 +58,26 @@ void Answer(const CompileRequest& request, Compilers* compilers, CompileReply* r
   }
 }
 
-// Answers from the folder if it has the code, and keeps new code there.
+// Returns device::NvrtcIdentity(). The first call loads NVRTC.
+const absl::StatusOr<std::string>& Nvrtc() {
+  static const auto& identity = *new absl::StatusOr<std::string>(device::NvrtcIdentity());
+  return identity;
+}
+
+// Answers from the code folder if the code is there, and keeps new code in it.
 void AnswerWithFolder(const CompileRequest& request, Compilers* compilers, CompileReply* reply) {
-  const absl::StatusOr<std::string> compiler = device::NvrtcIdentity();
-  if (request.code_folder().empty() || !CodeFolder::MayKeep(request) || !compiler.ok()) {
+  if (request.code_folder().empty() || !CodeFolder::MayKeep(request) || !Nvrtc().ok()) {
     Answer(request, compilers, reply);
     return;
   }
   const CodeFolder folder(request.code_folder());
-  if (std::optional<CompileReply> kept = folder.Find(request, *compiler); kept.has_value()) {
+  if (std::optional<CompileReply> kept = folder.Find(request, *Nvrtc()); kept.has_value()) {
     *reply = *std::move(kept);
-    reply->set_is_kept(true);
+    reply->set_from_folder(true);
     return;
   }
   Answer(request, compilers, reply);
-  folder.Store(request, *compiler, *reply);
+  folder.Store(request, *Nvrtc(), *reply);
 }
 
 }  // namespace

@@ -25,11 +25,11 @@ struct CompileResult {
   //   NOT_FOUND             there is no such OpenCL device
   //   CANCELLED             by CompilePool::Cancel, or by the destructor of the pool
   absl::StatusOr<device::CompiledCode> code = absl::CancelledError();
-  // Compile time, in an earlier attempt if is_kept; the waiting time if the compiler died or was killed; 0:
+  // Compile time, in an earlier attempt if from_folder; the waiting time if the compiler died or was killed; 0:
   // deduplicated.
   double seconds = 0;
   bool deduplicated = false;  // true: the result of an equal job
-  bool is_kept = false;       // true: from the pool's code folder
+  bool from_folder = false;   // true: from the pool's code folder
 
   // Returns the compiler's output, for success and failure.
   std::string log() const { return code.ok() ? code->log : std::string(code.status().message()); }

@@ -84,7 +84,7 @@ void CompilePool::Run(Lane* lane) {
 }
 
 void CompilePool::TrimCodeFolder(const CompileResult& result) {
-  if (options_.code_folder.empty() || result.is_kept || !result.code.ok()) return;
+  if (options_.code_folder.empty() || result.from_folder || !result.code.ok()) return;
   {
     absl::MutexLock lock(&mutex_);
     added_bytes_ += result.code->binary.size();
@@ -118,10 +118,10 @@ void CompilePool::Finish(Lane* lane, const Compilation& compilation, CompileResu
   auto shared = std::make_shared<const CompileResult>(std::move(result));
   absl::MutexLock lock(&mutex_);
   lane->running = nullptr;
-  if (!shared->is_kept) stats_.busy_seconds += shared->seconds;
+  if (!shared->from_folder) stats_.busy_seconds += shared->seconds;
   if (compilation.cancelled) return;  // the callbacks have already been posted
   Count(shared->code.status());
-  if (shared->is_kept && shared->code.ok()) ++stats_.kept;
+  if (shared->from_folder && shared->code.ok()) ++stats_.from_folder;
   if (shared->code.ok()) {
     compile_seconds_.insert(std::upper_bound(compile_seconds_.begin(), compile_seconds_.end(), shared->seconds),
                             shared->seconds);

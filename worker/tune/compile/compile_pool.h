@@ -52,8 +52,8 @@ struct CompilePoolStats {
   int64_t deduplicated = 0;    // jobs that got, or will get, the result of an equal job
   // The results of the unique sources.
   int64_t compiled = 0;
-  int64_t kept = 0;     // of these, from the code folder
-  int64_t refused = 0;  // the source does not compile
+  int64_t from_folder = 0;  // of these, not compiled but found in the code folder
+  int64_t refused = 0;      // the source does not compile
   int64_t timeouts = 0;
   int64_t crashes = 0;      // or more memory than the limit
   int64_t unavailable = 0;  // there is no compiler for the source

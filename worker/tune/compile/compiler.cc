@@ -43,7 +43,7 @@ CompileRequest MakeRequest(const CompileJob& job, const std::string& code_folder
 }
 
 CompileResult ToCompileResult(CompileReply reply) {
-  CompileResult result = {.seconds = reply.seconds(), .is_kept = reply.is_kept()};
+  CompileResult result = {.seconds = reply.seconds(), .from_folder = reply.from_folder()};
   if (reply.code() == 0) {
     result.code = device::CompiledCode{.binary = std::move(*reply.mutable_binary()),
                                        .log = std::move(*reply.mutable_log()),

@@ -131,7 +131,7 @@ absl::StatusOr<std::string> CppProgram(const Plan& plan, const ProgramOptions& o
     text +=
         Cat("\nconst char ", names.sources[i], "[] = R\"KERNEL(", model.kernels[i].generated.source, ")KERNEL\";\n");
   }
-  text += "\n// ---- The plan. What has to come out of it stands at the end.\n\n";
+  text += "\n// ---- The plan. The expected outputs are at the end.\n\n";
   for (size_t i = 0; i < plan.outputs.size(); ++i) text += Cat("extern const Expected ", names.expected[i], ";\n");
   text += Cat("\n", lines.text, "\n", RuntimeText("main.cpp"), "\n");
   for (size_t i = 0; i < plan.outputs.size(); ++i) text += ExpectedText(model, i, names.expected[i]);

@@ -77,7 +77,7 @@ std::string WritePythonProgram(const ProgramModel& model) {
   for (size_t i = 0; i < model.kernels.size(); ++i) {
     text += Cat("\n", names.sources[i], " = r'''", model.kernels[i].generated.source, "'''\n");
   }
-  text += Cat("\n\n# ---- The plan. What has to come out of it stands at the end.\n\n\n", lines.text, "\n\n",
+  text += Cat("\n\n# ---- The plan. The expected outputs are at the end.\n\n\n", lines.text, "\n\n",
               RuntimeText("main.py"), "\n\n");
   for (size_t i = 0; i < plan.outputs.size(); ++i) text += PythonExpectedText(model, i, names.expected[i]);
   return text + "\nif __name__ == \"__main__\":\n    sys.exit(main())\n";

@@ -81,17 +81,17 @@ TEST_F(RealCompilersTest, CodeIsKeptForLaterPools) {
   StartPool(options);
   SubmitCuda(CudaSource(1));
   Results();
-  EXPECT_EQ(pool_->stats().kept, 0);
+  EXPECT_EQ(pool_->stats().from_folder, 0);
   StartPool(options);
   SubmitCuda(CudaSource(1));
   SubmitCuda(CudaSource(2));
   const std::vector<CompileResult> results = Results();
-  EXPECT_TRUE(results[1].is_kept);
+  EXPECT_TRUE(results[1].from_folder);
   EXPECT_EQ(results[1].code.value().binary, results[0].code.value().binary);
   EXPECT_EQ(results[1].seconds, results[0].seconds);
-  EXPECT_FALSE(results[2].is_kept);
+  EXPECT_FALSE(results[2].from_folder);
   EXPECT_EQ(pool_->stats().compiled, 2);
-  EXPECT_EQ(pool_->stats().kept, 1);
+  EXPECT_EQ(pool_->stats().from_folder, 1);
   EXPECT_EQ(pool_->stats().busy_seconds, results[2].seconds);
 }
 

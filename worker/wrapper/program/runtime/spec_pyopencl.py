@@ -22,7 +22,7 @@ class Call:
 
     def __init__(self, code):
         self.code = code
-        # As the tuner does, the source is compiled by the device's compiler, without PyOpenCL's cache.
+        # The device's compiler compiles the source each time, without PyOpenCL's cache.
         program = cl.Program(context, code["source"]).build(options=code["options"], cache_dir=False)
         self.kernel = cl.Kernel(program, code["function"])
         self.buffers = {}
