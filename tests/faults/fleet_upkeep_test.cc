@@ -245,6 +245,14 @@ class FleetUpkeepTest : public FleetFaultTest {
   std::atomic<int> exports_begun_ = 0;
 };
 
+// A producer that had a backlog sends several attempts at once. Retention may remove the first of them before the
+// acknowledgement arrives.
+TEST(KeptAttemptsTest, AnAttemptBehindARemovedOneIsCountedBeforeBothAreAcknowledged) {
+  const KeptAttempts attempts = {{AttemptIdOf(0, 1), {}}};
+  const Removals removals = {.times = {{AttemptIdOf(0, 0), 1}}};
+  EXPECT_EQ(ExpectKeptOrRemoved(/*number=*/0, /*acked=*/2, attempts, removals), 1u);
+}
+
 TEST_F(FleetUpkeepTest, NothingIsLostWhileRetentionExportsAndAnUpgradeRun) {
   StartProducers();
   AwaitProgress();
