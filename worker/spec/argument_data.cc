@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "proto/base/parallel.h"
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/spec/arithmetic.h"
@@ -20,6 +21,9 @@ namespace {
 using record::Cat;
 using tune::search::Random;
 
+// The elements that one thread computes at a time.
+constexpr size_t kPart = size_t{1} << 18;
+
 absl::Status At(const Argument& argument, const absl::Status& status) {
   return {status.code(), Cat("the argument '", argument.name, "': ", std::string(status.message()))};
 }
@@ -32,28 +36,40 @@ double Normal(Random& random) {
   return sum;
 }
 
-absl::StatusOr<Value> Draw(const Argument& argument, const Fill& fill, Random& random) {
-  if (IsFloat(argument.type.element)) return Value::Real(Normal(random) * fill.value.real());
+// The numbers that one element takes from the generator.
+uint64_t NumbersPerElement(ElementType type) { return IsFloat(type) ? 12 : 1; }
+
+Value Draw(ElementType type, const Fill& fill, Random& random) {
+  if (IsFloat(type)) return Value::Real(Normal(random) * fill.value.real());
   // Without a FillValue, an integer is 0 or 1.
-  const double bound = std::max(2.0, fill.value.real());
-  ASSIGN_OR_RETURN(const Value limit, ToInteger(std::min(bound, 9.0e18)));
-  return Value::Integer(random.Below(limit.integer()));
+  const double bound = std::min(std::max(2.0, fill.value.real()), 9.0e18);
+  return Value::Integer(random.Below(static_cast<int64_t>(bound)));
+}
+
+// Writes the elements from `begin` to before `end` to their places in `bytes`.
+absl::Status Compute(ElementType type, const Fill& fill, size_t begin, size_t end, std::byte* bytes) {
+  Random random(fill.seed);
+  random.Skip(begin * NumbersPerElement(type));
+  for (size_t i = begin; i < end; ++i) {
+    Value value = fill.value;
+    if (fill.kind == Fill::Kind::kRandom) {
+      value = Draw(type, fill, random);
+    } else if (fill.kind == Fill::Kind::kRange) {
+      ASSIGN_OR_RETURN(value, Calculate(Op::kMultiply, Value::Integer(static_cast<int64_t>(i)), fill.value));
+    }
+    RETURN_IF_ERROR(EncodeElement(type, value, bytes + i * SizeOf(type)));
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<std::byte>> Computed(const Argument& argument, const Fill& fill) {
-  const size_t element_bytes = SizeOf(argument.type.element);
-  const int64_t count = argument.values();
-  std::vector<std::byte> bytes(static_cast<size_t>(count) * element_bytes);
-  Random random(fill.seed);
-  for (int64_t i = 0; i < count; ++i) {
-    Value value = fill.value;
-    if (fill.kind == Fill::Kind::kRandom) {
-      ASSIGN_OR_RETURN(value, Draw(argument, fill, random));
-    } else if (fill.kind == Fill::Kind::kRange) {
-      ASSIGN_OR_RETURN(value, Calculate(Op::kMultiply, Value::Integer(i), fill.value));
-    }
-    RETURN_IF_ERROR(EncodeElement(argument.type.element, value, bytes.data() + static_cast<size_t>(i) * element_bytes));
-  }
+  const ElementType type = argument.type.element;
+  const auto count = static_cast<size_t>(argument.values());
+  std::vector<std::byte> bytes(count * SizeOf(type));
+  std::vector<absl::Status> parts((count + kPart - 1) / kPart);
+  ForEachPart(count, kPart,
+              [&](size_t begin, size_t end) { parts[begin / kPart] = Compute(type, fill, begin, end, bytes.data()); });
+  for (const absl::Status& status : parts) RETURN_IF_ERROR(status);
   return bytes;
 }
 

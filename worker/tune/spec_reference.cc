@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
+#include "proto/base/parallel.h"
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/spec/argument_data.h"
@@ -27,6 +28,9 @@ using spec::Argument;
 using spec::ElementType;
 using spec::Specification;
 using spec::Verification;
+
+// The elements that one thread converts at a time.
+constexpr size_t kPart = size_t{1} << 18;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -106,22 +110,21 @@ std::vector<double> ValuesOf(const Argument& argument, const std::vector<std::by
   if (checked.is_exact || type == ElementType::kF64)
     type = checked.dtype == DType::kI32 ? ElementType::kI32 : ElementType::kU8;
   std::vector<double> values(static_cast<size_t>(argument.values() * checked.pieces));
-  for (size_t i = 0; i < values.size(); ++i) values[i] = spec::NumberAt(bytes, type, i);
+  ForEachPart(values.size(), kPart, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) values[i] = spec::NumberAt(bytes, type, i);
+  });
   return values;
 }
 
-// Returns the problem with expected results of 0, and tolerances that accept everything if `tolerant`.
-absl::StatusOr<measure::MeasureProblem> WithoutResults(const Specification& spec, bool tolerant) {
+// Returns the problem with expected results of 0, and tolerances that accept everything.
+absl::StatusOr<measure::MeasureProblem> WithoutResults(const Specification& spec) {
   measure::MeasureProblem problem;
   measure::DataSet set;
   for (size_t i = 0; i < spec.arguments.size(); ++i) {
     const Argument& argument = spec.arguments[i];
     if (!HasBuffer(argument)) continue;
     std::optional<ir::Tolerance> tolerance;
-    if (argument.is_written) {
-      tolerance = ToleranceOf(spec, i);
-      if (tolerant) tolerance = ir::Tolerance{.absolute = kInfinity};
-    }
+    if (argument.is_written) tolerance = ir::Tolerance{.absolute = kInfinity};
     problem.buffers.push_back(BufferOf(argument, tolerance));
     measure::BufferData data;
     ASSIGN_OR_RETURN(data.initial, spec::InitialBytes(argument, spec.folder));
@@ -132,14 +135,18 @@ absl::StatusOr<measure::MeasureProblem> WithoutResults(const Specification& spec
   return problem;
 }
 
-// Sets the expected results of each vector with contents.
+// Sets the expected results of each vector with contents, and the specification's tolerances.
 void SetResults(const Specification& spec, const std::vector<std::vector<std::byte>>& contents,
                 measure::MeasureProblem* problem) {
   size_t buffer = 0;
-  for (const Argument& argument : spec.arguments) {
+  for (size_t i = 0; i < spec.arguments.size(); ++i) {
+    const Argument& argument = spec.arguments[i];
     if (!HasBuffer(argument)) continue;
-    if (argument.is_written && !contents[buffer].empty()) {
-      problem->data_sets[0].buffers[buffer].expected = ValuesOf(argument, contents[buffer]);
+    if (argument.is_written) {
+      problem->buffers[buffer].expected = ToleranceOf(spec, i);
+      if (!contents[buffer].empty()) {
+        problem->data_sets[0].buffers[buffer].expected = ValuesOf(argument, contents[buffer]);
+      }
     }
     ++buffer;
   }
@@ -180,6 +187,7 @@ absl::StatusOr<Reference> MakeReference(const Specification& spec) {
 }
 
 absl::StatusOr<std::vector<std::vector<std::byte>>> RunReference(const SpecKernel& kernel,
+                                                                 const measure::MeasureProblem& problem,
                                                                  const measure::MeasurerOptions& options,
                                                                  compile::CompilePool* compilers) {
   const Specification& spec = kernel.specification();
@@ -190,7 +198,6 @@ absl::StatusOr<std::vector<std::vector<std::byte>>> RunReference(const SpecKerne
                    kernel.MakeRequest(reference.function, reference.size,
                                       std::make_shared<const device::CompiledCode>(std::move(code))));
   request.run_limit = absl::Minutes(1);  // a reference may be slow
-  ASSIGN_OR_RETURN(const measure::MeasureProblem problem, WithoutResults(spec, /*tolerant=*/true));
   ASSIGN_OR_RETURN(const std::unique_ptr<measure::Measurer> measurer, measure::Measurer::Start(problem, options));
   return measurer->Evaluate(request);
 }
@@ -202,8 +209,7 @@ std::string GibText(double bytes) { return absl::StrFormat("%.1f GiB", bytes / (
 absl::Status CheckMemory(const SpecKernel& kernel) {
   constexpr double kFloatBytes = 4;   // of an expected value on the device and in the problem's image
   constexpr double kDoubleBytes = 8;  // of an expected value before
-  constexpr double kHostCopies = 3;   // of initial values: for the reference, for the configs, and in the image
-  constexpr double kReferences = 2;   // problems with expected values: of the reference, and of the configs
+  constexpr double kHostCopies = 2;   // of initial values: in the problem and in its image
   const device::DeviceProperties& device = kernel.device()->properties();
   const Argument* largest = nullptr;
   double on_device = 0;
@@ -217,7 +223,7 @@ absl::Status CheckMemory(const SpecKernel& kernel) {
     const double elements =
         argument.is_written ? static_cast<double>(argument.values() * CheckedType(argument.type.element).pieces) : 0;
     on_device += bytes_of(argument) + kFloatBytes * elements;
-    on_host += kHostCopies * bytes_of(argument) + (kReferences * kDoubleBytes + kFloatBytes) * elements;
+    on_host += kHostCopies * bytes_of(argument) + (kDoubleBytes + 2 * kFloatBytes) * elements;
   }
   const auto refuse = [&](double needed, std::string_view use, double there, std::string_view where) {
     return absl::ResourceExhaustedError(Cat("the vectors need ", GibText(needed), use, ", and ", where, " has ",
@@ -235,14 +241,15 @@ absl::StatusOr<measure::MeasureProblem> MakeSpecProblem(const SpecKernel& kernel
                                                         const measure::MeasurerOptions& options,
                                                         compile::CompilePool* compilers) {
   const Specification& spec = kernel.specification();
-  ASSIGN_OR_RETURN(measure::MeasureProblem problem, WithoutResults(spec, /*tolerant=*/false));
+  ASSIGN_OR_RETURN(measure::MeasureProblem problem, WithoutResults(spec));
   if (spec.verification.kind == Verification::Kind::kNone) return problem;
   if (spec.verification.kind == Verification::Kind::kFiles) {
     ASSIGN_OR_RETURN(const std::vector<std::vector<std::byte>> contents, ReadExpected(spec));
     SetResults(spec, contents, &problem);
     return problem;
   }
-  const absl::StatusOr<std::vector<std::vector<std::byte>>> contents = RunReference(kernel, options, compilers);
+  const absl::StatusOr<std::vector<std::vector<std::byte>>> contents =
+      RunReference(kernel, problem, options, compilers);
   if (!contents.ok()) {
     return absl::FailedPreconditionError(
         Cat("the reference of the verification failed: ", std::string(contents.status().message())));

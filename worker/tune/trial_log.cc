@@ -68,10 +68,8 @@ absl::Status TrialLog::Add(std::vector<AttemptRow> rows) {
     RETURN_IF_ERROR(journal_->Append(rows, ActiveSeconds(), learnt_));
   }
   learnt_.clear();
-  for (AttemptRow& row : rows) {
-    RETURN_IF_ERROR(recorder_.Row(row));
-    Remember(std::move(row));
-  }
+  RETURN_IF_ERROR(recorder_.Rows(rows));
+  for (AttemptRow& row : rows) Remember(std::move(row));
   return absl::OkStatus();
 }
 

@@ -26,7 +26,7 @@ constexpr char kOverBudget[] = "the time budget was used up before its turn";
 constexpr absl::Duration kStopInterval = absl::Milliseconds(100);
 // The most configs that the search proposes at once, after the first ones. Fewer give it more results for each
 // proposal, but take more of its time.
-constexpr int kMostAtOnce = 4;
+constexpr int kMostAtOnce = 8;
 
 // Returns true if the error affects every config: there is no compiler.
 bool IsOfEveryConfig(const absl::Status& compiling) {
@@ -92,7 +92,7 @@ class Attempt {
   void NoteTime(const std::optional<double>& perf_ms) {
     if (perf_ms) best_ms_ = std::min(best_ms_.value_or(*perf_ms), *perf_ms);
   }
-  int MostAtOnce() const { return std::clamp(processes_->compilers() / 4, 1, kMostAtOnce); }
+  int MostAtOnce() const { return std::clamp(processes_->compilers() / 2, 1, kMostAtOnce); }
   void ReportProgress() const;
   void ReportRounds(int rounds, SteadyTime began) const;
   // Reports the generations before `end` whose configs all have results, in their order.

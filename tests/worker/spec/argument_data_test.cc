@@ -10,6 +10,7 @@
 #include "gtest/gtest.h"
 #include "tests/temp_folder.h"
 #include "worker/spec/npy_header.h"
+#include "worker/tune/search/random.h"
 
 namespace telemetry::worker::spec {
 namespace {
@@ -48,6 +49,27 @@ TEST(ArgumentDataTest, FillsEveryType) {
                 ElementsAre(0, 3, 6))
         << ShortName(type);
   }
+}
+
+// Large arguments are computed in parts by several threads.
+TEST(ArgumentDataTest, PartsYieldTheValuesOfOneSequence) {
+  constexpr int64_t kElements = 600'000;
+  const Fill fill{.kind = Fill::Kind::kRandom, .value = Value::Integer(1000), .seed = 7};
+  tune::search::Random random(fill.seed);
+  std::vector<double> integers;
+  for (int64_t i = 0; i < kElements; ++i) integers.push_back(static_cast<double>(random.Below(1000)));
+  EXPECT_EQ(NumbersOf(MakeArgument(ElementType::kI32, kElements, fill)), integers);
+  random = tune::search::Random(fill.seed);
+  std::vector<double> reals;
+  for (int64_t i = 0; i < kElements; ++i) {
+    double sum = -6;
+    for (int j = 0; j < 12; ++j) sum += random.Real();
+    reals.push_back(sum * 1000);
+  }
+  EXPECT_EQ(NumbersOf(MakeArgument(ElementType::kF64, kElements, fill)), reals);
+  EXPECT_THAT(
+      ErrorOf(MakeArgument(ElementType::kI32, kElements, {.kind = Fill::Kind::kRange, .value = Value::Integer(5000)})),
+      HasSubstr("2147485000 is not a value of the type i32"));
 }
 
 TEST(ArgumentDataTest, RandomValuesDependOnTheSeedOnly) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "proto/base/parallel.h"
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 
@@ -16,6 +17,8 @@ using record::Cat;
 
 constexpr uint64_t kAlignment = 64;
 constexpr size_t kExpectedElementBytes = 4;
+// The elements that one thread copies at a time. The image is new memory, and its pages take longer than the copy.
+constexpr size_t kPart = size_t{1} << 18;
 
 absl::Status Refuse(const ProblemBuffer& buffer, std::string_view what) {
   return absl::InvalidArgumentError(Cat("the problem's buffer '", buffer.name, "': ", what));
@@ -121,7 +124,14 @@ void CopyValue(const ProblemBuffer& buffer, double value, std::byte* to) {
 }
 
 void CopyExpected(const ProblemBuffer& buffer, const std::vector<double>& values, std::byte* to) {
-  for (size_t i = 0; i < values.size(); ++i) CopyValue(buffer, values[i], to + i * kExpectedElementBytes);
+  ForEachPart(values.size(), kPart, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) CopyValue(buffer, values[i], to + i * kExpectedElementBytes);
+  });
+}
+
+void CopyInitial(const std::vector<std::byte>& bytes, std::byte* to) {
+  ForEachPart(bytes.size(), kPart * kExpectedElementBytes,
+              [&](size_t begin, size_t end) { std::memcpy(to + begin, bytes.data() + begin, end - begin); });
 }
 
 void CopySample(const ProblemBuffer& buffer, const std::vector<ExpectedElement>& sample, std::byte* places,
@@ -137,8 +147,7 @@ void CopyData(const MeasureProblem& problem, const wire::Setup& setup, std::byte
     for (size_t i = 0; i < problem.buffers.size(); ++i) {
       const BufferData& data = problem.data_sets[set].buffers[i];
       const wire::Contents& contents = setup.data_sets(static_cast<int>(set)).buffers(static_cast<int>(i));
-      if (!data.initial.empty())
-        std::memcpy(to + contents.initial().offset(), data.initial.data(), data.initial.size());
+      CopyInitial(data.initial, to + contents.initial().offset());
       CopyExpected(problem.buffers[i], data.expected, to + contents.expected().offset());
       CopySample(problem.buffers[i], data.sample, to + contents.sample_places().offset(),
                  to + contents.sample_values().offset());

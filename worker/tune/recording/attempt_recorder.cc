@@ -115,38 +115,56 @@ absl::Status AttemptRecorder::Begin() {
   return sinks_.producer->AppendBatch(records);
 }
 
-absl::Status AttemptRecorder::Row(const AttemptRow& row) { return Record(row, Log::kAlways); }
+absl::Status AttemptRecorder::Rows(absl::Span<const AttemptRow> rows) { return Record(rows, Log::kAlways); }
 
-absl::Status AttemptRecorder::Replay(const AttemptRow& row) { return Record(row, Log::kMissing); }
+absl::Status AttemptRecorder::Replay(const AttemptRow& row) { return Record({&row, 1}, Log::kMissing); }
 
-absl::Status AttemptRecorder::Check(const AttemptRow& row) const {
-  const auto wrong = [this](std::string_view what) {
-    return absl::InvalidArgumentError(record::Cat("row ", next_seq_, " of the attempt: ", what));
-  };
-  if (!std::isfinite(row.timestamp_s)) return wrong("timestamp_s is not finite");
-  if (row.timestamp_s < last_timestamp_s_) {
-    return wrong(record::Cat("timestamp_s ", row.timestamp_s, " is before the last row's, ", last_timestamp_s_));
-  }
-  if (row.status.empty()) return wrong("status is empty");
-  if (!row.source_hash.empty() && !IsSourceHash(row.source_hash)) {
-    return wrong(record::Cat("source_hash \"", row.source_hash, "\" is not a digest in lower-case hex"));
+absl::Status AttemptRecorder::Check(absl::Span<const AttemptRow> rows) const {
+  uint64_t seq = next_seq_;
+  double last_s = last_timestamp_s_;
+  for (const AttemptRow& row : rows) {
+    const auto wrong = [seq](std::string_view what) {
+      return absl::InvalidArgumentError(record::Cat("row ", seq, " of the attempt: ", what));
+    };
+    if (!std::isfinite(row.timestamp_s)) return wrong("timestamp_s is not finite");
+    if (row.timestamp_s < last_s) {
+      return wrong(record::Cat("timestamp_s ", row.timestamp_s, " is before the last row's, ", last_s));
+    }
+    if (row.status.empty()) return wrong("status is empty");
+    if (!row.source_hash.empty() && !IsSourceHash(row.source_hash)) {
+      return wrong(record::Cat("source_hash \"", row.source_hash, "\" is not a digest in lower-case hex"));
+    }
+    last_s = row.timestamp_s;
+    ++seq;
   }
   return absl::OkStatus();
 }
 
-absl::Status AttemptRecorder::Record(const AttemptRow& row, Log log) {
-  RETURN_IF_ERROR(Check(row));
-  const bool is_new_config = !announced_.contains(row.config.id());
+absl::Status AttemptRecorder::Record(absl::Span<const AttemptRow> rows, Log log) {
+  RETURN_IF_ERROR(Check(rows));
+  std::vector<const codegen::Config*> new_configs;
+  absl::flat_hash_set<uint64_t> new_ids;
+  std::vector<v1::Record> records;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const codegen::Config& config = rows[i].config;
+    if (!announced_.contains(config.id()) && new_ids.insert(config.id()).second) {
+      new_configs.push_back(&config);
+      AddConfig(config, &records);
+    }
+    AddRow(rows[i], next_seq_ + i, &records);
+  }
   if (sinks_.producer != nullptr) {
-    RETURN_IF_ERROR(sinks_.producer->AppendBatch(MakeRecords(row, is_new_config)));
+    RETURN_IF_ERROR(sinks_.producer->AppendBatch(records));
   }
-  RETURN_IF_ERROR(AppendToLog(row, log));
-  if (is_new_config) {
-    announced_.insert(row.config.id());
-    configs_.push_back({.config_id = row.config.id(), .config = row.config.json()});
+  for (const AttemptRow& row : rows) {
+    RETURN_IF_ERROR(AppendToLog(row, log));
   }
-  last_timestamp_s_ = row.timestamp_s;
-  ++next_seq_;
+  for (const codegen::Config* config : new_configs) {
+    announced_.insert(config->id());
+    configs_.push_back({.config_id = config->id(), .config = config->json()});
+  }
+  if (!rows.empty()) last_timestamp_s_ = rows.back().timestamp_s;
+  next_seq_ += rows.size();
   return absl::OkStatus();
 }
 
@@ -156,35 +174,34 @@ absl::Status AttemptRecorder::AppendToLog(const AttemptRow& row, Log log) {
   return log == Log::kMissing ? sinks_.log->AppendMissing(sidecar_row) : sinks_.log->Append(sidecar_row);
 }
 
-std::vector<v1::Record> AttemptRecorder::MakeRecords(const AttemptRow& row, bool is_new_config) const {
-  std::vector<v1::Record> records;
-  const auto identify = [this](auto* message) {
+void AttemptRecorder::AddConfig(const codegen::Config& config, std::vector<v1::Record>* records) const {
+  v1::Config& message = *records->emplace_back().mutable_config();
+  message.set_config_id(config.id());
+  message.set_text(config.ToString());
+  v1::RunConfig& run_config = *records->emplace_back().mutable_run_config();
+  run_config.set_run_id(info_.run.run_id());
+  run_config.set_config_id(config.id());
+  run_config.set_record_keys_json(record::sidecar::ConfigKeysJson(config.json()));
+}
+
+void AttemptRecorder::AddRow(const AttemptRow& row, uint64_t seq, std::vector<v1::Record>* records) const {
+  const auto identify = [&](auto* message) {
     message->set_attempt_id(info_.attempt_id);
-    message->set_seq(next_seq_);
+    message->set_seq(seq);
   };
-  if (is_new_config) {
-    v1::Config& config = *records.emplace_back().mutable_config();
-    config.set_config_id(row.config.id());
-    config.set_text(row.config.ToString());
-    v1::RunConfig& run_config = *records.emplace_back().mutable_run_config();
-    run_config.set_run_id(info_.run.run_id());
-    run_config.set_config_id(row.config.id());
-    run_config.set_record_keys_json(record::sidecar::ConfigKeysJson(row.config.json()));
-  }
-  v1::Measurement& measurement = *records.emplace_back().mutable_measurement();
+  v1::Measurement& measurement = *records->emplace_back().mutable_measurement();
   measurement = ToMeasurement(row);
   identify(&measurement);
   if (!row.source_hash.empty()) {
-    v1::SourceHash& hash = *records.emplace_back().mutable_source_hash();
+    v1::SourceHash& hash = *records->emplace_back().mutable_source_hash();
     hash.set_source_hash(row.source_hash);
     identify(&hash);
   }
   if (row.detail.has_value()) {
-    v1::MeasurementDetail& detail = *records.emplace_back().mutable_measurement_detail();
+    v1::MeasurementDetail& detail = *records->emplace_back().mutable_measurement_detail();
     detail = FiniteDetail(*row.detail);
     identify(&detail);
   }
-  return records;
 }
 
 absl::Status AttemptRecorder::End(v1::Attempt::State state, const record::Json& counters) {

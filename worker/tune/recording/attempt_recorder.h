@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "client/producer.h"
 #include "proto/record/json.h"
 #include "proto/record/sidecar/meta_record.h"
@@ -65,10 +66,11 @@ class AttemptRecorder {
   // Producer::Append.
   absl::Status Begin();
 
-  // Records the next row, and its config if no earlier row has it. INVALID_ARGUMENT: the row is invalid; nothing is
-  // recorded. Otherwise returns the errors of Producer::Append and SidecarLog::Append; the row then has no number yet.
-  absl::Status Row(const AttemptRow& row);
-  // Records a row that an earlier process of this attempt recorded or was about to record. Returns the errors of Row.
+  // Records the next rows, and their configs if no earlier row has them, with one call of Producer::AppendBatch.
+  // INVALID_ARGUMENT: a row is invalid; nothing is recorded. Otherwise returns the errors of Producer::AppendBatch and
+  // SidecarLog::Append; the rows then have no numbers yet.
+  absl::Status Rows(absl::Span<const AttemptRow> rows);
+  // Records a row that an earlier process of this attempt recorded or was about to record. Returns the errors of Rows.
   absl::Status Replay(const AttemptRow& row);
 
   // Records the final state of the attempt (complete or abandoned) and its counters (CountersJson), and appends the
@@ -85,10 +87,11 @@ class AttemptRecorder {
 
   AttemptRecorder(AttemptInfo info, AttemptSinks sinks) : info_(std::move(info)), sinks_(sinks) {}
 
-  absl::Status Check(const AttemptRow& row) const;
-  absl::Status Record(const AttemptRow& row, Log log);
+  absl::Status Check(absl::Span<const AttemptRow> rows) const;
+  absl::Status Record(absl::Span<const AttemptRow> rows, Log log);
   absl::Status AppendToLog(const AttemptRow& row, Log log);
-  std::vector<v1::Record> MakeRecords(const AttemptRow& row, bool is_new_config) const;
+  void AddConfig(const codegen::Config& config, std::vector<v1::Record>* records) const;
+  void AddRow(const AttemptRow& row, uint64_t seq, std::vector<v1::Record>* records) const;
   v1::Record AttemptRecord(v1::Attempt::State state) const;
 
   AttemptInfo info_;

@@ -17,7 +17,8 @@ using record::Cat;
 constexpr int kPlausibleTries = 64;
 constexpr int kUniformTries = 64;
 constexpr int64_t kSmallSpace = 1 << 16;  // spaces up to this size are enumerated when random points are exhausted
-constexpr double kGain = 0.002;           // the relative improvement of the best time that counts as a gain
+constexpr size_t kMostRefused = 200;
+constexpr double kGain = 0.002;  // the relative improvement of the best time that counts as a gain
 
 bool IsTime(const std::optional<double>& perf_ms) { return perf_ms && std::isfinite(*perf_ms) && *perf_ms > 0; }
 
@@ -134,8 +135,13 @@ absl::Status GenerationalSearch::Take(const Point& point) {
   if (!seen_.insert(PointKey(point)).second) return absl::AlreadyExistsError("proposed before");
   if (!space_.IsValid(point)) return absl::InvalidArgumentError("not a valid config of the space");
   if (fingerprint_) {
-    ASSIGN_OR_RETURN(std::string fingerprint, fingerprint_(space_.ToConfig(point)));
-    if (!fingerprints_.insert(std::move(fingerprint)).second)
+    absl::StatusOr<std::string> fingerprint = fingerprint_(space_.ToConfig(point));
+    if (!fingerprint.ok()) {
+      refused_.push_back(point);
+      if (refused_.size() > kMostRefused) refused_.pop_front();
+      return fingerprint.status();
+    }
+    if (!fingerprints_.insert(*std::move(fingerprint)).second)
       return absl::AlreadyExistsError("has the fingerprint of an earlier config");
   }
   offered_.push_back(point);

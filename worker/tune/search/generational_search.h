@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <limits>
 #include <optional>
@@ -83,6 +84,8 @@ class GenerationalSearch : public SearchAlgorithm {
   // The outcomes so far, in the order in which they were learnt; if Fill offers whole generations, those of all earlier
   // generations in the order in which the points were proposed.
   const std::vector<Outcome>& outcomes() const { return outcomes_; }
+  // The last points that were offered and have no fingerprint, at most 200: the code generator refused them.
+  const std::deque<Point>& refused() const { return refused_; }
   // The points that were proposed and have no outcome yet.
   std::vector<Point> Unfinished() const;
   // Returns at most `count` outcomes with a perf_ms, fastest first.
@@ -119,8 +122,9 @@ class GenerationalSearch : public SearchAlgorithm {
 
   std::unordered_set<std::string> seen_;          // PointKey() of each point that was offered
   std::unordered_set<std::string> fingerprints_;  // of the points that were accepted
-  std::vector<Point> offered_;                    // in the current call of Propose
-  std::vector<Proposed> proposed_;                // the points that are not in outcomes_ yet, in order
+  std::deque<Point> refused_;
+  std::vector<Point> offered_;      // in the current call of Propose
+  std::vector<Proposed> proposed_;  // the points that are not in outcomes_ yet, in order
   std::vector<Outcome> outcomes_;
   int64_t next_left_ = 0;  // next index for OfferAnyLeft, which enumerates a small space
   int generations_ = 0;

@@ -34,7 +34,8 @@ struct SearchOptions {
   std::optional<int> most_at_once;
   // Optional. Returns a fingerprint of the code that a config generates, such as a hash of its source. A config is not
   // proposed if its fingerprint equals that of an earlier config or is an error, so that duplicates and failures known
-  // without running the config do not use up trials. Called from Propose; must be deterministic.
+  // without running the config do not use up trials. The surrogate search learns from errors which configs to avoid.
+  // Called from Propose; must be deterministic.
   std::function<absl::StatusOr<std::string>(const codegen::Config&)> fingerprint;
 };
 

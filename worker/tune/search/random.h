@@ -15,12 +15,15 @@ class Random {
   explicit Random(uint64_t seed) : state_(seed) {}
 
   uint64_t Next() {
-    state_ += 0x9E3779B97F4A7C15;
+    state_ += kStep;
     uint64_t z = state_;
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
     return z ^ (z >> 31);
   }
+
+  // Has the effect of `count` calls of Next, without their results.
+  void Skip(uint64_t count) { state_ += count * kStep; }
 
   // Returns 0 <= result < bound; `bound` must be positive. The bias of the remainder is below bound / 2^64.
   int64_t Below(int64_t bound) { return static_cast<int64_t>(Next() % static_cast<uint64_t>(bound)); }
@@ -35,6 +38,8 @@ class Random {
   }
 
  private:
+  static constexpr uint64_t kStep = 0x9E3779B97F4A7C15;
+
   uint64_t state_;
 };
 

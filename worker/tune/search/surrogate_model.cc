@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 #include <numbers>
 #include <utility>
 
@@ -59,7 +60,8 @@ SurrogateModel::SurrogateModel(const PointSpace& space)
     : times_(ComputeFeatures(space, space.Default()).size()),
       failures_(ComputeFeatures(space, space.Default()).size()) {}
 
-bool SurrogateModel::Fit(const PointSpace& space, const std::vector<Outcome>& outcomes) {
+bool SurrogateModel::Fit(const PointSpace& space, const std::vector<Outcome>& outcomes,
+                         const std::deque<Point>& refused) {
   Observations times;
   Observations failures;
   for (const Outcome& outcome : outcomes) {
@@ -71,21 +73,28 @@ bool SurrogateModel::Fit(const PointSpace& space, const std::vector<Outcome>& ou
     failures.inputs.push_back(std::move(features));
     failures.values.push_back(outcome.perf_ms ? 0 : 1);
   }
+  for (const Point& point : refused) {
+    failures.inputs.push_back(ComputeFeatures(space, point));
+    failures.values.push_back(1);
+  }
   if (times.values.size() < kLeastTimes) return false;
   best_ = *std::min_element(times.values.begin(), times.values.end());
   for (double& value : times.values) value = std::min(value, best_ + kSlowest);
   has_failures_ = times.values.size() < failures.values.size();
-  times = Thinned(std::move(times));
-  times_.Fit(std::move(times.inputs), times.values);
-  if (has_failures_) {
-    failures = Thinned(std::move(failures));
-    failures_.Fit(std::move(failures.inputs), failures.values);
-  }
+  const auto fit = [](GaussianProcess* process, Observations observations) {
+    observations = Thinned(std::move(observations));
+    process->Fit(std::move(observations.inputs), observations.values);
+  };
+  // Without failures the future has nothing to wait for.
+  std::future<void> failures_fit;
+  if (has_failures_) failures_fit = std::async(std::launch::async, fit, &failures_, std::move(failures));
+  fit(&times_, std::move(times));
+  if (failures_fit.valid()) failures_fit.get();
   return true;
 }
 
 double SurrogateModel::ChanceToRun(const Features& features) const {
-  return has_failures_ ? std::clamp(1 - failures_.Predict(features).mean, 0.02, 1.0) : 1;
+  return has_failures_ ? std::clamp(1 - failures_.PredictMean(features), 0.02, 1.0) : 1;
 }
 
 double SurrogateModel::ExpectedGain(const Features& features) const {
@@ -97,7 +106,7 @@ double SurrogateModel::ExpectedGain(const Features& features) const {
 }
 
 double SurrogateModel::ExpectedTime(const Features& features) const {
-  return times_.Predict(features).mean + kFailureMalus * (1 - ChanceToRun(features));
+  return times_.PredictMean(features) + kFailureMalus * (1 - ChanceToRun(features));
 }
 
 }  // namespace telemetry::worker::tune::search

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <vector>
 
 #include "worker/tune/search/gaussian_process.h"
@@ -16,8 +17,8 @@ class SurrogateModel {
  public:
   explicit SurrogateModel(const PointSpace& space);
 
-  // Fits the model to the outcomes. Returns false if too few of them have a time.
-  bool Fit(const PointSpace& space, const std::vector<Outcome>& outcomes);
+  // Fits the model to the outcomes, and to points that cannot run. Returns false if too few outcomes have a time.
+  bool Fit(const PointSpace& space, const std::vector<Outcome>& outcomes, const std::deque<Point>& refused);
 
   // Returns the expected improvement over the best time so far, in the logarithm of the time, multiplied by the
   // probability that the config runs. Never negative.

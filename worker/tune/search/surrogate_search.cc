@@ -3,19 +3,22 @@
 #include <algorithm>
 #include <set>
 
+#include "proto/base/parallel.h"
+
 namespace telemetry::worker::tune::search {
 namespace {
 
-constexpr size_t kParents = 12;          // best points that are mixed
-constexpr int kMixtures = 300;           // mixtures among the candidates
-constexpr int kStrangers = 200;          // plausible random points among the candidates
-constexpr int kClimbs = 3;               // rounds that add the neighbours of the best candidates
-constexpr size_t kClimbers = 12;         // candidates whose neighbours a round adds
-constexpr size_t kExploredAround = 6;    // best points whose neighbours are explored
-constexpr size_t kPolishedAround = 3;    // best points whose neighbours are polished
-constexpr double kPolishedShare = 0.2;   // the last part of max_configs, in which generations only polish
-constexpr size_t kMostLate = 6;          // configs in flight in that part, before the next are proposed
-constexpr double kPolishedInEach = 0.2;  // the part of every generation that polishes
+constexpr size_t kParents = 12;           // best points that are mixed
+constexpr int kMixtures = 300;            // mixtures among the candidates
+constexpr int kStrangers = 200;           // plausible random points among the candidates
+constexpr int kClimbs = 3;                // rounds that add the neighbours of the best candidates
+constexpr size_t kClimbers = 12;          // candidates whose neighbours a round adds
+constexpr size_t kExploredAround = 6;     // best points whose neighbours are explored
+constexpr size_t kPolishedAround = 3;     // best points whose neighbours are polished
+constexpr double kPolishedShare = 0.2;    // the last part of max_configs, in which generations only polish
+constexpr size_t kMostLate = 10;          // configs in flight in that part, before the next are proposed
+constexpr size_t kConsideredAtOnce = 32;  // candidates that one thread considers at a time
+constexpr double kPolishedInEach = 0.2;   // the part of every generation that polishes
 
 }  // namespace
 
@@ -29,7 +32,7 @@ bool SurrogateSearch::NeedsOutcomes() const {
 }
 
 void SurrogateSearch::Fill(size_t count) {
-  if (!model_.Fit(space(), outcomes())) {
+  if (!model_.Fit(space(), outcomes(), refused())) {
     OfferRandomUpTo(count);
     return;
   }
@@ -40,8 +43,10 @@ void SurrogateSearch::Fill(size_t count) {
 }
 
 void SurrogateSearch::Polish(size_t count) {
-  std::vector<Candidate> candidates = Unseen(Around(kPolishedAround));
-  for (Candidate& candidate : candidates) candidate.worth = -model_.ExpectedTime(candidate.features);
+  const auto worth = [this](const Features& features) { return -model_.ExpectedTime(features); };
+  std::set<Point> considered;
+  std::vector<Candidate> candidates;
+  Consider(Around(kPolishedAround), worth, &considered, &candidates);
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.worth > b.worth; });
   for (const Candidate& candidate : candidates) {
@@ -54,11 +59,12 @@ void SurrogateSearch::Explore(size_t count) {
   std::vector<Point> points = Around(kExploredAround);
   for (Point& point : Mixtures()) points.push_back(std::move(point));
   for (int i = 0; i < kStrangers; ++i) points.push_back(sampler().Plausible());
-  std::vector<Candidate> candidates;
+  const auto worth = [this](const Features& features) { return model_.ExpectedGain(features); };
   std::set<Point> considered;
-  Consider(points, &considered, &candidates);
+  std::vector<Candidate> candidates;
+  Consider(points, worth, &considered, &candidates);
   for (int round = 0; round < kClimbs; ++round) {
-    Consider(AroundMostWorth(&candidates), &considered, &candidates);
+    Consider(AroundMostWorth(&candidates), worth, &considered, &candidates);
   }
   for (const Point& unfinished : Unfinished()) {
     const Features features = ComputeFeatures(space(), unfinished);
@@ -78,19 +84,26 @@ std::vector<Point> SurrogateSearch::AroundMostWorth(std::vector<Candidate>* cand
   return points;
 }
 
-// Adds the points that are new to `considered` and were not offered before to the candidates.
-void SurrogateSearch::Consider(const std::vector<Point>& points, std::set<Point>* considered,
+// Adds the points that are new to `considered` and were not offered before to the candidates. Computing their features
+// and worth takes most of the time of a proposal.
+void SurrogateSearch::Consider(const std::vector<Point>& points, Worth worth, std::set<Point>* considered,
                                std::vector<Candidate>* candidates) const {
+  const size_t before = candidates->size();
   for (const Point& point : points) {
     if (WasOffered(point) || !considered->insert(point).second) continue;
-    Features features = ComputeFeatures(space(), point);
-    const double worth = model_.ExpectedGain(features);
-    candidates->push_back({.point = point, .features = std::move(features), .worth = worth});
+    candidates->push_back({.point = point});
   }
+  ForEachPart(candidates->size() - before, kConsideredAtOnce, [&](size_t begin, size_t end) {
+    for (size_t i = before + begin; i < before + end; ++i) {
+      Candidate& candidate = (*candidates)[i];
+      candidate.features = ComputeFeatures(space(), candidate.point);
+      candidate.worth = worth(candidate.features);
+    }
+  });
 }
 
-// Offers the candidates in descending order of worth. Each accepted candidate reduces the worth of similar ones,
-// because their trials would give the same information.
+// Offers the candidates in descending order of worth. Each one reduces the worth of similar ones: their trials would
+// give the same information, or they have no code either.
 void SurrogateSearch::OfferApart(std::vector<Candidate> candidates, size_t count) {
   while (offered() < count && !candidates.empty() && !is_full()) {
     const auto best = std::max_element(candidates.begin(), candidates.end(),
@@ -98,19 +111,9 @@ void SurrogateSearch::OfferApart(std::vector<Candidate> candidates, size_t count
     const Candidate taken = std::move(*best);
     if (best != candidates.end() - 1) *best = std::move(candidates.back());
     candidates.pop_back();
-    if (!Offer(taken.point)) continue;
+    Offer(taken.point);
     for (Candidate& other : candidates) other.worth *= 1 - model_.Likeness(taken.features, other.features);
   }
-}
-
-std::vector<SurrogateSearch::Candidate> SurrogateSearch::Unseen(const std::vector<Point>& points) const {
-  std::set<Point> distinct;
-  std::vector<Candidate> candidates;
-  for (const Point& point : points) {
-    if (WasOffered(point) || !distinct.insert(point).second) continue;
-    candidates.push_back({.point = point, .features = ComputeFeatures(space(), point)});
-  }
-  return candidates;
 }
 
 std::vector<Point> SurrogateSearch::Around(size_t best) const {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "worker/tune/search/generational_search.h"
 #include "worker/tune/search/surrogate_model.h"
 
@@ -35,15 +36,15 @@ class SurrogateSearch : public GenerationalSearch {
     Features features;
     double worth = 0;  // candidates with a larger value are proposed first
   };
+  using Worth = absl::FunctionRef<double(const Features&)>;
 
   bool IsLate() const;
   void Explore(size_t count);
   void Polish(size_t count);
   void OfferApart(std::vector<Candidate> candidates, size_t count);
-  void Consider(const std::vector<Point>& points, std::set<Point>* considered,
+  void Consider(const std::vector<Point>& points, Worth worth, std::set<Point>* considered,
                 std::vector<Candidate>* candidates) const;
   std::vector<Point> AroundMostWorth(std::vector<Candidate>* candidates);
-  std::vector<Candidate> Unseen(const std::vector<Point>& points) const;
   std::vector<Point> Around(size_t best) const;
   std::vector<Point> Mixtures();
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -65,9 +66,9 @@ TEST_F(AttemptRecorderTest, BeginsWithTheRunItsGraphsAndAnOpenAttempt) {
 
 TEST_F(AttemptRecorderTest, ARowAnnouncesItsConfigOnceAndIsNumbered) {
   const std::vector<AttemptRow> rows = SampleRows();
-  ASSERT_TRUE(recorder_->Row(rows[0]).ok());
+  ASSERT_TRUE(recorder_->Rows({rows[0]}).ok());
   EXPECT_THAT(KindsFrom(0), ElementsAre(v1::Record::kConfig, v1::Record::kRunConfig, v1::Record::kMeasurement));
-  ASSERT_TRUE(recorder_->Row(rows[1]).ok());
+  ASSERT_TRUE(recorder_->Rows({rows[1]}).ok());
   EXPECT_THAT(KindsFrom(3),
               ElementsAre(v1::Record::kMeasurement, v1::Record::kSourceHash, v1::Record::kMeasurementDetail));
   EXPECT_EQ(producer_.records()[0].config().text(), "Config(indexing=['pointer'], num_warps=4)");
@@ -83,7 +84,7 @@ TEST_F(AttemptRecorderTest, ARowAnnouncesItsConfigOnceAndIsNumbered) {
 }
 
 TEST_F(AttemptRecorderTest, AFailureTravelsWithItsRow) {
-  ASSERT_TRUE(recorder_->Row(SampleRows()[3]).ok());
+  ASSERT_TRUE(recorder_->Rows({SampleRows()[3]}).ok());
   const v1::Measurement& row = producer_.records().back().measurement();
   EXPECT_EQ(row.status(), "error");
   EXPECT_EQ(row.failure().phase(), "check");
@@ -98,7 +99,7 @@ TEST_F(AttemptRecorderTest, WhatIsNotFiniteIsNotRecorded) {
   for (const double ms : {0.5, std::nan(""), 0.25}) row.detail->add_samples_ms(ms);
   row.detail->set_worst_absolute_error(std::nan(""));
   row.detail->set_worst_relative_error(std::numeric_limits<double>::infinity());
-  ASSERT_TRUE(recorder_->Row(row).ok());
+  ASSERT_TRUE(recorder_->Rows({row}).ok());
   const v1::MeasurementDetail& detail = producer_.records().back().measurement_detail();
   EXPECT_THAT(detail.samples_ms(), ElementsAre(0.5, 0.25));
   EXPECT_FALSE(detail.has_worst_absolute_error());
@@ -111,7 +112,7 @@ TEST_F(AttemptRecorderTest, WhatIsNotFiniteIsNotRecorded) {
 }
 
 TEST_F(AttemptRecorderTest, ARowThatIsWrongLeavesNothing) {
-  ASSERT_TRUE(recorder_->Row(SampleRows()[1]).ok());
+  ASSERT_TRUE(recorder_->Rows({SampleRows()[1]}).ok());
   const size_t before = producer_.records().size();
   const std::string log = LogText();
   const std::pair<void (*)(AttemptRow&), const char*> cases[] = {
@@ -124,7 +125,7 @@ TEST_F(AttemptRecorderTest, ARowThatIsWrongLeavesNothing) {
   for (const auto& [change, what] : cases) {
     AttemptRow row = SampleRows()[2];
     change(row);
-    const absl::Status status = recorder_->Row(row);
+    const absl::Status status = recorder_->Rows({row});
     EXPECT_TRUE(absl::IsInvalidArgument(status)) << what;
     EXPECT_THAT(std::string(status.message()), HasSubstr(what));
   }
@@ -133,20 +134,37 @@ TEST_F(AttemptRecorderTest, ARowThatIsWrongLeavesNothing) {
   EXPECT_EQ(recorder_->next_seq(), 2u);
 }
 
+TEST_F(AttemptRecorderTest, RowsOfOneCallAreRecordedTogetherOrNotAtAll) {
+  std::vector<AttemptRow> rows = {SampleRows()[0], SampleRows()[1]};
+  rows[1].config = rows[0].config;
+  AttemptRow invalid = rows[1];
+  invalid.status = "";
+  const absl::Status status = recorder_->Rows({rows[0], rows[1], invalid});
+  EXPECT_THAT(std::string(status.message()), HasSubstr("row 3"));
+  EXPECT_TRUE(producer_.records().empty());
+  const size_t calls = producer_.appends();
+  ASSERT_TRUE(recorder_->Rows(rows).ok());
+  EXPECT_EQ(producer_.appends(), calls + 1);
+  const Kinds kinds = KindsFrom(0);
+  EXPECT_EQ(std::count(kinds.begin(), kinds.end(), v1::Record::kConfig), 1);
+  EXPECT_EQ(std::count(kinds.begin(), kinds.end(), v1::Record::kMeasurement), 2);
+  EXPECT_EQ(recorder_->next_seq(), 3u);
+}
+
 TEST_F(AttemptRecorderTest, ARowThatCouldNotBeRecordedComesAgainUnderItsNumber) {
   const std::string log = LogText();
   producer_.FailWith(absl::ResourceExhaustedError("the disk is full"));
-  EXPECT_TRUE(absl::IsResourceExhausted(recorder_->Row(SampleRows()[0])));
+  EXPECT_TRUE(absl::IsResourceExhausted(recorder_->Rows({SampleRows()[0]})));
   EXPECT_EQ(LogText(), log);
   producer_.FailWith(absl::OkStatus());
-  ASSERT_TRUE(recorder_->Row(SampleRows()[0]).ok());
+  ASSERT_TRUE(recorder_->Rows({SampleRows()[0]}).ok());
   EXPECT_THAT(KindsFrom(0), ElementsAre(v1::Record::kConfig, v1::Record::kRunConfig, v1::Record::kMeasurement));
   EXPECT_EQ(producer_.records().back().measurement().seq(), 1u);
 }
 
 TEST_F(AttemptRecorderTest, EndsWithItsStateAndCountersOnDisk) {
   ASSERT_TRUE(recorder_->Begin().ok());
-  ASSERT_TRUE(recorder_->Row(SampleRows()[0]).ok());
+  ASSERT_TRUE(recorder_->Rows({SampleRows()[0]}).ok());
   const record::Json counters = record::ParseJson(R"({"configs_tested": 1})").value();
   ASSERT_TRUE(recorder_->End(v1::Attempt::STATE_ABANDONED, counters).ok());
   v1::Attempt attempt = producer_.records().back().attempt();
@@ -167,14 +185,14 @@ TEST_F(AttemptRecorderTest, AResumedAttemptRecordsTheSameAsOneThatWasNotInterrup
   RecordWhole(SampleAttempt(), rows, {.producer = &whole_producer, .log = whole_log.get()});
 
   ASSERT_TRUE(recorder_->Begin().ok());
-  for (size_t i = 0; i < 5; ++i) ASSERT_TRUE(recorder_->Row(rows[i]).ok());
+  for (size_t i = 0; i < 5; ++i) ASSERT_TRUE(recorder_->Rows({rows[i]}).ok());
   // The process is killed after it saved row 6 and before it recorded the row; another process continues.
   producer_ = MemoryProducer();
   log_ = OpenLog();
   recorder_ = MakeRecorder();
   ASSERT_TRUE(recorder_->Begin().ok());
   for (size_t i = 0; i < 6; ++i) ASSERT_TRUE(recorder_->Replay(rows[i]).ok());
-  for (size_t i = 6; i < rows.size(); ++i) ASSERT_TRUE(recorder_->Row(rows[i]).ok());
+  for (size_t i = 6; i < rows.size(); ++i) ASSERT_TRUE(recorder_->Rows({rows[i]}).ok());
   ASSERT_TRUE(recorder_
                   ->End(v1::Attempt::STATE_COMPLETE,
                         record::ParseJson(whole_producer.records().back().attempt().counters_json()).value())

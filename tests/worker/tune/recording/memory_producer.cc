@@ -3,6 +3,7 @@
 namespace telemetry::worker::tune::recording {
 
 absl::Status MemoryProducer::AppendBatch(absl::Span<const v1::Record> records) {
+  ++appends_;
   if (failure_.ok()) records_.insert(records_.end(), records.begin(), records.end());
   return failure_;
 }

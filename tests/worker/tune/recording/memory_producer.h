@@ -19,11 +19,14 @@ class MemoryProducer final : public client::Producer {
   void FailWith(absl::Status status) { failure_ = std::move(status); }
 
   const std::vector<v1::Record>& records() const { return records_; }
+  // The number of calls that appended records.
+  size_t appends() const { return appends_; }
   int flushes() const { return flushes_; }
 
  private:
   std::vector<v1::Record> records_;
   absl::Status failure_;
+  size_t appends_ = 0;
   int flushes_ = 0;
 };
 

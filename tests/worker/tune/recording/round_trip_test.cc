@@ -114,8 +114,8 @@ TEST_F(RoundTripTest, SeveralAttemptsInOneLogForwardToAllOfTheirRows) {
   for (AttemptRow& row : later) row.timestamp_s += 0.02;
   const std::vector<AttemptRow> rows = SampleRows();
   for (size_t i = 0; i < rows.size(); ++i) {
-    ASSERT_TRUE(one->Row(rows[i]).ok());
-    ASSERT_TRUE(other->Row(later[i]).ok());
+    ASSERT_TRUE(one->Rows({rows[i]}).ok());
+    ASSERT_TRUE(other->Rows({later[i]}).ok());
   }
   for (const auto& recorder : {one.get(), other.get()}) {
     ASSERT_TRUE(recorder->End(v1::Attempt::STATE_COMPLETE, record::Json::Object()).ok());

@@ -114,7 +114,7 @@ void RecordWhole(const AttemptInfo& info, const std::vector<AttemptRow>& rows, A
   ASSERT_TRUE(recorder.ok()) << recorder.status();
   ASSERT_TRUE((*recorder)->Begin().ok());
   for (const AttemptRow& row : rows) {
-    const absl::Status status = (*recorder)->Row(row);
+    const absl::Status status = (*recorder)->Rows({row});
     ASSERT_TRUE(status.ok()) << status;
   }
   const absl::Status end = (*recorder)->End(v1::Attempt::STATE_COMPLETE, CountersJson({.configs_tested = 6}));

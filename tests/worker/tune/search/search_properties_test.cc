@@ -239,5 +239,28 @@ TEST_P(SearchPropertiesTest, TakesTimesThatAreNone) {
   EXPECT_EQ(CountConfigs(generations), 100u);
 }
 
+// The elements of a config's tile.
+int64_t TileElements(const Config& config) {
+  int64_t elements = 1;
+  for (const record::Json& size : config.json().Find("block_sizes")->items) elements *= std::stoll(size.text);
+  return elements;
+}
+
+// The landscape's fastest configs have no code, because their tiles are too large: a search that does not learn it
+// tries more than 8000 of them.
+TEST(SurrogateSearchTest, LearnsWhichConfigsHaveNoCode) {
+  const Landscape landscape(LibraryConfigSpace("matmul"), {.seed = 3});
+  size_t refused = 0;
+  const auto fingerprint = [&](const Config& config) -> absl::StatusOr<std::string> {
+    if (TileElements(config) <= 1 << 15) return config.ToString();
+    ++refused;
+    return absl::ResourceExhaustedError("the tile is too large");
+  };
+  const auto search = Search(LibraryConfigSpace("matmul"), {.seed = 1, .most_at_once = 4, .fingerprint = fingerprint});
+  const size_t configs = CountConfigs(RunToTheEnd(search.get(), MeasuredOn(landscape)));
+  EXPECT_EQ(configs, 200u);
+  EXPECT_LE(refused, 4 * configs);
+}
+
 }  // namespace
 }  // namespace telemetry::worker::tune::search
