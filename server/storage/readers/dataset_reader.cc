@@ -47,7 +47,8 @@ DatasetReader::DatasetReader(sql::Database& database)
       ir_graphs_(database),
       // d is the run that describes r: r itself if it has a description, or else the run without a sender's name. If r
       // is the run without a name, d is the first run that has a description. ?4 and ?5 enclose the prefix: 'g' sorts
-      // after all hex digits.
+      // after all hex digits. The condition on attempts is not an EXISTS: PostgreSQL would read all attempts for each page
+      // of runs, into a hash table.
       runs_(database,
             "SELECT r.run, r.run_id, k.kernel_id, k.name, k.source, d.input_shapes, d.dtypes, d.hardware, "
             "d.settings_signature, d.extra_json, (SELECT min(settings_json) FROM run_settings WHERE run = d.run), "
@@ -62,7 +63,7 @@ DatasetReader::DatasetReader(sql::Database& database)
             "AND r.run_id >= ?4 AND r.run_id < ?5 "
             "AND (?6 = 0 OR EXISTS (SELECT 1 FROM attempts AS a WHERE a.run = r.run "
             "AND coalesce(a.started_unix_us, a.first_received_unix_us) >= ?6)) "
-            "AND (EXISTS (SELECT 1 FROM attempts AS a WHERE a.run = r.run) OR (NOT EXISTS "
+            "AND ((SELECT 1 FROM attempts AS a WHERE a.run = r.run LIMIT 1) IS NOT NULL OR (NOT EXISTS "
             "(SELECT 1 FROM runs AS o JOIN attempts AS a ON a.run = o.run WHERE o.run_id = r.run_id) "
             "AND (" TELEMETRY_IS_DESCRIBED("r") "OR NOT EXISTS "
             "(SELECT 1 FROM runs AS o WHERE o.run_id = r.run_id AND " TELEMETRY_IS_DESCRIBED("o") ")))) "
