@@ -139,7 +139,7 @@ autotuning-methodology. Equal flags and datasets give equal output.)"}) {
         ->check(CLI::Range(2, 1000000000));
     flags.Add("threads", flags_.options.threads, "Number of threads (0: one per processor)")
         ->check(CLI::Range(0, 1024));
-    AddModel(flags, flags_.model);
+    AddModel(flags, flags_.model, /*of_collector=*/false);
     flags.Add("json", flags_.json, "Also write JSON with the curves")->type_name("FILE");
   }
 
