@@ -19,7 +19,8 @@ double Mean(const std::vector<double>& values) {
 
 GaussianProcess::GaussianProcess(size_t features) : assumptions_(Assumptions::For(features)) {}
 
-void GaussianProcess::Fit(std::vector<Features> inputs, const std::vector<double>& values) {
+void GaussianProcess::Fit(std::vector<Features> inputs, const std::vector<double>& values,
+                          const std::vector<double>& noises) {
   inputs_ = std::move(inputs);
   mean_ = Mean(values);
   std::vector<double> centred;
@@ -31,7 +32,7 @@ void GaussianProcess::Fit(std::vector<Features> inputs, const std::vector<double
   for (size_t i = 0; i < size; ++i) {
     double* row = factor_.row(i);
     for (size_t j = 0; j < i; ++j) row[j] = Correlation(inputs_[i], inputs_[j]);
-    row[i] = 1 + assumptions_.noise;
+    row[i] = 1 + assumptions_.noise + (noises.empty() ? 0 : noises[i]);
   }
   // Cannot fail: the noise on the diagonal makes the matrix positive definite.
   Factorize(&factor_);
@@ -61,6 +62,12 @@ GaussianProcess::Prediction GaussianProcess::Predict(const Features& input) cons
   const std::vector<double> whitened = SolveLower(factor_, std::move(correlations));
   const double known = std::inner_product(whitened.begin(), whitened.end(), whitened.begin(), 0.0);
   return {.mean = mean, .deviation = scale_ * std::sqrt(std::max(0.0, 1 - known))};
+}
+
+double GaussianProcess::PredictMean(const Features& input) const {
+  double mean = mean_;
+  for (size_t i = 0; i < inputs_.size(); ++i) mean += weights_[i] * Correlation(input, inputs_[i]);
+  return mean;
 }
 
 double GaussianProcess::Correlation(const Features& a, const Features& b) const {

@@ -18,14 +18,17 @@ class GaussianProcess {
   explicit GaussianProcess(size_t features);
 
   // Replaces the observations. The relevances of the last Fit are the starting point for the new ones. Needs at least
-  // one observation, and as many values as inputs.
-  void Fit(std::vector<Features> inputs, const std::vector<double>& values);
+  // one observation, and as many values as inputs. `noises`: of each observation, the variance of its own noise beside
+  // the fitted one, as a fraction of the signal's variance; empty: 0.
+  void Fit(std::vector<Features> inputs, const std::vector<double>& values, const std::vector<double>& noises = {});
 
   struct Prediction {
     double mean = 0;
     double deviation = 0;
   };
   Prediction Predict(const Features& input) const;
+  // Returns the mean of Predict, which takes less time alone.
+  double PredictMean(const Features& input) const;
   // Returns the correlation of the values at two inputs: from 0 (independent) to 1 (equal).
   double Correlation(const Features& a, const Features& b) const;
 

@@ -9,6 +9,7 @@ namespace {
 constexpr size_t kParents = 12;          // best points that are mixed
 constexpr int kMixtures = 300;           // mixtures among the candidates
 constexpr int kStrangers = 200;          // plausible random points among the candidates
+constexpr size_t kFirstOfRelated = 10;   // configs of the first generation that related runs predict to be fast
 constexpr int kClimbs = 3;               // rounds that add the neighbours of the best candidates
 constexpr size_t kClimbers = 12;         // candidates whose neighbours a round adds
 constexpr size_t kExploredAround = 6;    // best points whose neighbours are explored
@@ -26,6 +27,31 @@ bool SurrogateSearch::IsLate() const { return room() <= kPolishedShare * limits(
 bool SurrogateSearch::NeedsOutcomes() const {
   if (2 * outcomes().size() < static_cast<size_t>(limits().first_generation)) return true;
   return IsLate() && Unfinished().size() > kMostLate;
+}
+
+void SurrogateSearch::FillStart() {
+  if (!related_.has_times()) return;
+  std::vector<Point> points = related_.best_points();
+  for (int i = 0; i < kStrangers; ++i) points.push_back(sampler().Plausible());
+  std::set<Point> considered;
+  std::vector<Candidate> candidates;
+  const auto add = [&](const std::vector<Point>& more) {
+    for (const Point& point : more) {
+      if (WasOffered(point) || !considered.insert(point).second || !space().IsValid(point)) continue;
+      Features features = ComputeFeatures(space(), point);
+      const double worth = -related_.ExpectedTime(features) - related_.ExpectedFailure(features);
+      candidates.push_back({.point = point, .features = std::move(features), .worth = worth});
+    }
+  };
+  add(points);
+  for (int round = 0; round < kClimbs; ++round) add(AroundMostWorth(&candidates));
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.worth > b.worth; });
+  size_t taken = 0;
+  for (const Candidate& candidate : candidates) {
+    if (taken == kFirstOfRelated) return;
+    taken += Offer(candidate.point) ? 1 : 0;
+  }
 }
 
 void SurrogateSearch::Fill(size_t count) {
