@@ -22,7 +22,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr uint64_t kMiB = uint64_t{1} << 20;
+constexpr uint64_t kModelMiB = uint64_t{1} << 20;
 
 class ModelTest : public ::testing::Test {
  protected:
@@ -192,7 +192,7 @@ TEST_F(ModelTest, TheOldestVersionsOfASenderMakeRoom) {
 }
 
 TEST_F(ModelTest, TheBytesOfASenderAreLimited) {
-  budget_.sender_bytes = kMiB;
+  budget_.sender_bytes = kModelMiB;
   for (const char* name : {"1", "2", "3"}) Store("token a", Named(name, 400));
   EXPECT_THAT(List(), ElementsAre(Line("token a", "3"), Line("token a", "2")));
   const ModelOutcome outcome = Put("token a", ModelPart(Named("huge", 1100), 0));
@@ -204,7 +204,7 @@ TEST_F(ModelTest, TheBytesOfASenderAreLimited) {
 }
 
 TEST_F(ModelTest, TheSenderThatHoldsMostMakesRoomForOthers) {
-  budget_ = {.total_bytes = 2 * kMiB, .sender_bytes = 2 * kMiB};
+  budget_ = {.total_bytes = 2 * kModelMiB, .sender_bytes = 2 * kModelMiB};
   Store("token small", Named("s", 100));
   for (int i = 0; i < 20; ++i) Store("token flood", Named(absl::StrCat(i), 400));
   EXPECT_EQ(List().size(), 5u);
