@@ -21,6 +21,8 @@
 #include "worker/model/cost_model.h"
 #include "worker/model/first_configs.h"
 #include "worker/model/run_features.h"
+#include "worker/model_flag.h"
+#include "worker/model_source.h"
 #include "worker/spec/specification.h"
 #include "worker/tune/best_configs.h"
 #include "worker/tune/config_header.h"
@@ -102,7 +104,9 @@ std::string JsonLine(const tune::BestConfig& best) { return record::ToJson(tune:
 // Returns the config that the model expects to be the fastest one of the space, among random ones and those that are
 // known for other shapes.
 absl::StatusOr<std::string> PredictedLine(const WantedRun& wanted, const Known& known, const BestFlags& flags) {
-  ASSIGN_OR_RETURN(const model::CostModel model, model::CostModel::Load(flags.model));
+  ASSIGN_OR_RETURN(const model::CostModel model,
+                   ReadModel({.text = flags.model, .collector = flags.collector, .credentials = flags.credentials},
+                             [](const std::string& text) { spdlog::warn("{}", text); }));
   const std::vector<codegen::Config> configs =
       model::FirstConfigs(wanted.space, model::RunFeatures(wanted.run, wanted.device), model,
                           {.count = 1, .also = tune::FindKnownConfigs(wanted.run, known.sources()).starting_points});
@@ -179,6 +183,7 @@ class BestCommand final : public cli::Command {
   telemetry-worker best --spec conv.json --format header --prefix CONV_H200_    for several headers in one program
   telemetry-worker best softmax --collector collector:4747    also search the configs that other machines found
   telemetry-worker best softmax --arg x=3000x777:f16 --predict --model model.jsonl    for a shape that nobody tuned
+  telemetry-worker best softmax --arg x=3000x777:f16 --predict --model collector --collector collector:4747
 )",
              .notes =
                  R"(Considers the best config of this machine's attempts and, with --collector, the best config that the collector has for
@@ -202,7 +207,7 @@ Exit status: 0 printed; 1 no config is known; 2 wrong usage.)"}) {}
     flags.Add("collector", flags_.collector, "Also query this collector")->type_name("HOST:PORT");
     access::AddCredentialFlags(flags, flags_.credentials);
     flags.Switch("predict", flags_.predict, "If no config is known, print the one that --model expects to be fastest");
-    flags.Add("model", flags_.model, "Cost model of python -m autotune_telemetry.train")->type_name("FILE");
+    AddModel(flags, flags_.model);
   }
 
   absl::StatusOr<int> Run() override {

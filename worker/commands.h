@@ -15,6 +15,7 @@ std::unique_ptr<cli::Command> NewFeatures();
 std::unique_ptr<cli::Command> NewForward();
 std::unique_ptr<cli::Command> NewInit();
 std::unique_ptr<cli::Command> NewKernels();
+std::unique_ptr<cli::Command> NewModel();
 std::unique_ptr<cli::Command> NewPlan();
 std::unique_ptr<cli::Command> NewReplay();
 std::unique_ptr<cli::Command> NewRepro();
@@ -23,8 +24,8 @@ std::unique_ptr<cli::Command> NewShowCode();
 std::unique_ptr<cli::Command> NewTune();
 
 // All of them, in the order of --help.
-inline constexpr cli::NewCommand kCommands[] = {NewBest,    NewCache, NewCompare,  NewDevices, NewFeatures,
-                                                NewForward, NewInit,  NewKernels,  NewPlan,    NewReplay,
-                                                NewRepro,   NewRun,   NewShowCode, NewTune};
+inline constexpr cli::NewCommand kCommands[] = {NewBest,    NewCache, NewCompare, NewDevices,  NewFeatures,
+                                                NewForward, NewInit,  NewKernels, NewModel,    NewPlan,
+                                                NewReplay,  NewRepro, NewRun,     NewShowCode, NewTune};
 
 }  // namespace telemetry::worker

@@ -9,14 +9,15 @@
 
 namespace telemetry::worker {
 
-CLI::Option* AddModel(cli::Flags& flags, std::string& path) {
-  return flags.Add("model", path, "Cost model of python -m autotune_telemetry.train, which chooses the first configs")
-      ->type_name("FILE");
+CLI::Option* AddModel(cli::Flags& flags, std::string& text, bool of_collector) {
+  std::string help = "Cost model of python -m autotune_telemetry.train, which chooses the first configs";
+  if (of_collector) help += "; collector or collector:SENDER: the newest one that the collector stores";
+  return flags.Add("model", text, help)->type_name("FILE");
 }
 
-std::shared_ptr<const model::CostModel> LoadModelForSearch(const std::string& path) {
-  if (path.empty()) return nullptr;
-  absl::StatusOr<model::CostModel> model = model::CostModel::Load(path);
+std::shared_ptr<const model::CostModel> LoadModelForSearch(const ModelSource& source) {
+  if (source.text.empty()) return nullptr;
+  absl::StatusOr<model::CostModel> model = ReadModel(source, [](const std::string& text) { spdlog::warn("{}", text); });
   if (model.ok()) return std::make_shared<const model::CostModel>(*std::move(model));
   spdlog::warn("searching without the cost model: {}", std::string(model.status().message()));
   return nullptr;

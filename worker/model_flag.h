@@ -11,15 +11,16 @@
 #include "worker/codegen/config_space.h"
 #include "worker/device/device.h"
 #include "worker/model/cost_model.h"
+#include "worker/model_source.h"
 
 namespace telemetry::worker {
 
-// Adds --model, the file of a cost model.
-CLI::Option* AddModel(cli::Flags& flags, std::string& path);
+// Adds --model, the file of a cost model; with `of_collector` also a collector's model (ModelSource).
+CLI::Option* AddModel(cli::Flags& flags, std::string& text, bool of_collector = true);
 
-// Reads a model for a search, which works without one, too: returns null if the path is empty, and null with a warning
-// if the file is not a model of this program.
-std::shared_ptr<const model::CostModel> LoadModelForSearch(const std::string& path);
+// Reads a model for a search, which works without one, too: returns null if `source` is empty, and null with a warning
+// if there is no model that this program can use.
+std::shared_ptr<const model::CostModel> LoadModelForSearch(const ModelSource& source);
 
 // Returns a function for tune::SessionOptions::suggest; empty without a model.
 std::function<std::vector<codegen::Config>(const v1::Run&, const device::DeviceProperties&,

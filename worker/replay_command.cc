@@ -22,6 +22,7 @@
 #include "worker/model/first_configs.h"
 #include "worker/model_flag.h"
 #include "worker/replay/replay.h"
+#include "worker/tune/search/related_runs.h"
 
 namespace telemetry::worker {
 namespace {
@@ -37,16 +38,21 @@ struct ReplayFlags {
   std::string run;
   std::string json;
   std::string model;
+  bool related = false;
   replay::ReplayOptions options;
 };
 
+bool IsSelected(const ReplayFlags& flags, const v1::Run& run) {
+  return (flags.kernel.empty() || run.kernel_name() == flags.kernel) &&
+         (flags.hardware.empty() || run.hardware() == flags.hardware) && run.run_id().starts_with(flags.run);
+}
+
+// Returns the selected runs; with --related all runs, because others may be related to them.
 absl::StatusOr<std::vector<model::DatasetRun>> ReadRuns(const ReplayFlags& flags) {
-  const auto is_selected = [&](const v1::Run& run) {
-    return (flags.kernel.empty() || run.kernel_name() == flags.kernel) &&
-           (flags.hardware.empty() || run.hardware() == flags.hardware) && run.run_id().starts_with(flags.run);
-  };
-  ASSIGN_OR_RETURN(std::vector<model::DatasetRun> runs, model::ReadDatasetRuns(flags.dataset, is_selected));
-  if (!runs.empty()) return runs;
+  const auto is_selected = [&](const v1::Run& run) { return IsSelected(flags, run); };
+  const auto is_read = [&](const v1::Run& run) { return flags.related || IsSelected(flags, run); };
+  ASSIGN_OR_RETURN(std::vector<model::DatasetRun> runs, model::ReadDatasetRuns(flags.dataset, is_read));
+  if (std::any_of(runs.begin(), runs.end(), [&](const auto& run) { return is_selected(run.run); })) return runs;
   return absl::NotFoundError(absl::StrCat(
       flags.dataset, ": no run of the dataset has rows and is selected; check --kernel, --hardware and --run"));
 }
@@ -65,13 +71,36 @@ void WarnOfTrainedRuns(const model::CostModel& model, const std::vector<model::D
   }
 }
 
+tune::search::RunTraits TraitsOf(const model::DatasetRun& run) {
+  return {.input_shapes = run.stored.input_shapes,
+          .dtypes = run.stored.dtypes,
+          .hardware = run.stored.hardware,
+          .source = run.run.kernel_source()};
+}
+
+// Returns the other runs of the run's kernel as a search would know them, the nearest first.
+std::vector<tune::search::RelatedRun> RelatedOf(const model::DatasetRun& run,
+                                                const std::vector<model::DatasetRun>& runs) {
+  std::vector<tune::search::RelatedRun> related;
+  for (const model::DatasetRun& other : runs) {
+    if (other.run.run_id() == run.run.run_id() || other.stored.kernel_name != run.stored.kernel_name) continue;
+    std::vector<tune::search::Trial> trials;
+    for (const replay::StoredConfig& config : other.stored.configs) trials.push_back({config.config, config.perf_ms});
+    related.push_back({.trials = tune::search::SelectTrials(std::move(trials)),
+                       .noise = tune::search::RelationNoise(TraitsOf(run), TraitsOf(other))});
+  }
+  std::stable_sort(related.begin(), related.end(), [](const auto& a, const auto& b) { return a.noise < b.noise; });
+  if (related.size() > tune::search::kMostRelatedRuns) related.resize(tune::search::kMostRelatedRuns);
+  return related;
+}
+
 absl::StatusOr<ReplayReport> Replay(const ReplayFlags& flags) {
   ASSIGN_OR_RETURN(const std::vector<model::DatasetRun> runs, ReadRuns(flags));
   std::map<std::string, const model::DatasetRun*> by_id;
   std::vector<replay::StoredRun> stored;
   for (const model::DatasetRun& run : runs) {
     by_id.emplace(run.run.run_id(), &run);
-    stored.push_back(run.stored);
+    if (IsSelected(flags, run.run)) stored.push_back(run.stored);
   }
   replay::ReplayOptions options = flags.options;
   std::optional<model::CostModel> model;
@@ -81,6 +110,9 @@ absl::StatusOr<ReplayReport> Replay(const ReplayFlags& flags) {
     options.suggest = [&](const replay::StoredRun& run, const codegen::ConfigSpace& space) {
       return model::FirstConfigs(space, by_id.at(run.run_id)->Features(), *model, {.sample = kRanked});
     };
+  }
+  if (flags.related) {
+    options.related = [&](const replay::StoredRun& run) { return RelatedOf(*by_id.at(run.run_id), runs); };
   }
   ASSIGN_OR_RETURN(ReplayReport report, replay::ReplayRuns(std::move(stored), std::move(options)));
   report.dataset = flags.dataset;
@@ -105,6 +137,7 @@ class ReplayCommand final : public cli::Command {
              .examples = R"(  telemetry-worker replay --dataset snapshot
   telemetry-worker replay --dataset snapshot --algorithm surrogate,random --seeds 100 --kernel softmax --json replay.json
   telemetry-worker replay --dataset snapshot --algorithm surrogate --model model.jsonl    with and without a cost model
+  telemetry-worker replay --dataset snapshot --algorithm surrogate --related    with and without the kernel's other runs
 )",
              .notes =
                  R"(A search proposes only configs that the dataset holds for the run, and gets their stored times and failures. The
@@ -139,7 +172,9 @@ autotuning-methodology. Equal flags and datasets give equal output.)"}) {
         ->check(CLI::Range(2, 1000000000));
     flags.Add("threads", flags_.options.threads, "Number of threads (0: one per processor)")
         ->check(CLI::Range(0, 1024));
-    AddModel(flags, flags_.model);
+    AddModel(flags, flags_.model, /*of_collector=*/false);
+    flags.Switch("related", flags_.related,
+                 "Also replay surrogate with the results of the kernel's other runs in the dataset");
     flags.Add("json", flags_.json, "Also write JSON with the curves")->type_name("FILE");
   }
 

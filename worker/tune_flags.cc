@@ -104,7 +104,8 @@ absl::StatusOr<std::unique_ptr<tune::TuneSession>> OpenSession(const TuneFlags& 
   ASSIGN_OR_RETURN(const absl::Duration wait, ParseDuration("--wait", flags.wait));
   std::optional<absl::Duration> longest_wait;
   if (wait > absl::ZeroDuration()) longest_wait = wait;
-  const std::shared_ptr<const model::CostModel> model = LoadModelForSearch(flags.model);
+  const std::shared_ptr<const model::CostModel> model =
+      LoadModelForSearch({.text = flags.model, .collector = flags.collector, .credentials = flags.credentials});
   return tune::TuneSession::Open({.collector = flags.collector,
                                   .credentials = flags.credentials,
                                   .state_dir = flags.state_dir,

@@ -40,6 +40,10 @@ constexpr Rule kRules[] = {
     {"/telemetry.v1.DeletionService/Delete", Need::kDeleter},
     {"/telemetry.v1.IngestService/Ingest", Need::kWriter},
     {"/telemetry.v1.IngestService/Stream", Need::kWriter},
+    {"/telemetry.v1.ModelService/List", Need::kReader},
+    {"/telemetry.v1.ModelService/Put", Need::kModel},
+    {"/telemetry.v1.ModelService/Read", Need::kReader},
+    {"/telemetry.v1.ModelService/Remove", Need::kModel},
 };
 
 std::string RolesText(const Token& token) {
@@ -51,6 +55,7 @@ std::string RolesText(const Token& token) {
 Role RoleFor(Need need) {
   if (need == Need::kDeleter) return Role::kDeleter;
   if (need == Need::kCacheWriter) return Role::kCacheWriter;
+  if (need == Need::kModel) return Role::kModel;
   return need == Need::kReader ? Role::kReader : Role::kWriter;
 }
 

@@ -13,7 +13,7 @@
 namespace telemetry::access {
 
 // The role that a method requires.
-enum class Need { kNothing, kReader, kWriter, kDeleter, kCacheWriter };
+enum class Need { kNothing, kReader, kWriter, kDeleter, kCacheWriter, kModel };
 
 // The page of the metrics port, which requires the role reader.
 inline constexpr std::string_view kMetricsPage = "/metrics";

@@ -122,6 +122,7 @@ absl::StatusOr<Caller> Gate::Admit(grpc::ServerContext& context, std::string_vie
   if (*token != nullptr) {
     caller.token_id = (*token)->id;
     caller.name = (*token)->name;
+    caller.is_admin = (*token)->Has(Role::kAdmin);
   }
   // Writers are logged in AdmitProducer, when the producer is known.
   const bool deletes = need == Need::kDeleter;

@@ -23,6 +23,7 @@ struct Caller {
   std::string certificate;  // name in the TLS certificate; empty: the client presented none
   std::string token_id;     // empty: the collector or the method requires no token
   std::string name;         // name of the token
+  bool is_admin = false;    // the token has the role admin
   std::string request_id;   // id of the call, which the caller also receives
 };
 

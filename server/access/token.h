@@ -12,14 +12,15 @@
 
 namespace telemetry::access {
 
-// The roles of a token. reader: reads the dataset and the cache. writer: sends records. deleter: deletes attempts.
-// cache-writer: puts entries into the cache. admin: all of these.
-enum class Role { kReader, kWriter, kDeleter, kCacheWriter, kAdmin };
+// The roles of a token. reader: reads the dataset, the cache and the models. writer: sends records. deleter: deletes
+// attempts. cache-writer: puts entries into the cache. model: stores cost models. admin: all of these.
+enum class Role { kReader, kWriter, kDeleter, kCacheWriter, kModel, kAdmin };
 
 std::string_view RoleName(Role role);
 std::optional<Role> ParseRole(std::string_view name);
 // The names of the roles, in the order of the enumeration.
-inline constexpr std::array<std::string_view, 5> kRoleNames = {"reader", "writer", "deleter", "cache-writer", "admin"};
+inline constexpr std::array<std::string_view, 6> kRoleNames = {"reader",       "writer", "deleter",
+                                                               "cache-writer", "model",  "admin"};
 
 // The collector's entry for a token. It does not contain the token itself.
 struct Token {

@@ -44,9 +44,6 @@ class CacheService final : public call::RawService {
   uint64_t refused_puts() const { return admission_.refused(); }
 
  private:
-  template <typename Request, typename Response>
-  class ReadCall;
-
   // Adds a unary method that returns the result of read(reader, request, oldest_unix_us), on a thread of the pool.
   template <typename Request, typename Response>
   void AddRead(const char* method, dataset::FairPool& pool,

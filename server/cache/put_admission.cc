@@ -30,7 +30,7 @@ absl::Status PutAdmission::Take(const std::string& sender, uint64_t bytes, Stead
   const double missing = static_cast<double>(counted) - bucket.bytes;
   if (missing > 0) {
     ++refused_;
-    return call::TryAgainLater("this sender puts too many or too large entries into the cache",
+    return call::TryAgainLater(options_.too_much,
                                absl::Seconds(missing / static_cast<double>(options_.bytes_per_second)));
   }
   if (!waiting_.TryTake(sender, counted)) {

@@ -25,6 +25,8 @@ class PutAdmission {
     uint64_t burst_bytes = uint64_t{8} << 20;
     // The least bytes that a put counts for: 128 puts a second.
     uint64_t least_bytes = uint64_t{16} << 10;
+    // The message of the error if a sender exceeds its rate.
+    const char* too_much = "this sender puts too many or too large entries into the cache";
   };
 
   explicit PutAdmission(const Options& options) : options_(options), waiting_(options.waiting_bytes) {}

@@ -7,6 +7,7 @@
 #include "absl/time/time.h"
 #include "proto/record/record_limit.h"
 #include "server/storage/cache_put.h"
+#include "server/storage/model_change.h"
 #include "server/storage/record_sizes.h"
 
 namespace telemetry::call {
@@ -74,6 +75,8 @@ struct Limits {
   storage::RecordSizes record;
   // The bytes and the age of the entries of the cache.
   storage::CacheBudget cache;
+  // The bytes and the number of the stored cost models.
+  storage::ModelBudget models;
   // The longest time for a connection to be established (TLS and HTTP/2), and for a call until its Open or request
   // arrives.
   absl::Duration handshake_timeout = absl::Seconds(20);

@@ -185,6 +185,11 @@ CollectorServer::CollectorServer(const ServerOptions& options, Ports ports,
               .budget = limits_.cache,
               .puts = {},
               .clock = options.writer.clock}),
+      models_(writer_, readers_, gate_, calls_,
+              {.request_timeout = limits_.open_timeout,
+               .unread_timeout = limits_.unread_timeout,
+               .retry_delay = limits_.retry_delay,
+               .most_model_bytes = limits_.models.model_bytes}),
       acceptor_(std::move(ports.acceptor)),
       metrics_port_(std::move(ports.metrics_port)) {}
 
@@ -222,6 +227,7 @@ absl::Status CollectorServer::Build(std::shared_ptr<grpc::ServerCredentials> cre
   builder.RegisterService(&dataset_);
   builder.RegisterService(&deletion_);
   builder.RegisterService(&cache_);
+  builder.RegisterService(&models_);
   builder.RegisterService(&health_service_);
   call_queue_.AddTo(builder);
   if (tokens_ != nullptr) builder.SetOption(std::make_unique<WithoutReflection>());
@@ -232,7 +238,7 @@ absl::Status CollectorServer::Build(std::shared_ptr<grpc::ServerCredentials> cre
   server_ = builder.BuildAndStart();
   if (server_ == nullptr) return absl::InternalError("gRPC cannot start the server; see the log");
   for (call::RawService* service :
-       std::initializer_list<call::RawService*>{&ingest_, &dataset_, &deletion_, &cache_, &health_service_}) {
+       std::initializer_list<call::RawService*>{&ingest_, &dataset_, &deletion_, &cache_, &models_, &health_service_}) {
     service->Start(call_queue_);
   }
   call_queue_.Start();

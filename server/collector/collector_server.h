@@ -31,6 +31,7 @@
 #include "server/ingest/ingest_service.h"
 #include "server/ingest/producer_rates.h"
 #include "server/ingest/stream_registry.h"
+#include "server/models/model_service.h"
 #include "server/net/acceptor.h"
 #include "server/storage/sqlite/sqlite_store.h"
 #include "server/writer/disk_guard.h"
@@ -126,6 +127,7 @@ class CollectorServer {
   dataset::DatasetService dataset_;
   dataset::DeletionService deletion_;
   cache::CacheService cache_;
+  models::ModelService models_;
   std::unique_ptr<grpc::Server> server_;
   // hands accepted connections to server_
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> connections_;

@@ -36,4 +36,18 @@ void AddCacheFlags(cli::Flags& flags, storage::CacheBudget& budget) {
       ->default_str("90d");
 }
 
+void AddModelFlags(cli::Flags& flags, storage::ModelBudget& budget) {
+  flags
+      .Size("model-bytes", budget.total_bytes,
+            "Most bytes of all cost models; then the sender that holds most loses its oldest ones; 0: stores none")
+      ->default_str("256MiB");
+  flags
+      .Size("model-sender-bytes", budget.sender_bytes,
+            "Most bytes of one sender's models; then the sender loses its own oldest ones; 0: a quarter of "
+            "--model-bytes")
+      ->default_str("0");
+  flags.Add("model-versions", budget.versions, "Most cost models of one sender; then the sender loses its oldest one")
+      ->check(CLI::PositiveNumber);
+}
+
 }  // namespace telemetry::commands

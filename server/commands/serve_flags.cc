@@ -32,6 +32,7 @@ void ServeFlags::AddTo(cli::Flags& flags) {
       ->default_str("256MiB");
   AddRetentionFlags(flags, keep);
   AddCacheFlags(flags, limits.cache);
+  AddModelFlags(flags, limits.models);
   AddLimitFlags(flags, limits);
 }
 

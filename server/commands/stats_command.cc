@@ -76,6 +76,7 @@ std::string ToTable(const DatasetStats& stats) {
   AppendCounts("measurements", stats.measurements, &text);
   AppendCounts("rejects", stats.rejects, &text);
   AppendCounts("cache bytes", stats.cache_bytes, &text);
+  AppendCounts("model bytes", stats.model_bytes, &text);
   AppendProducers(stats, &text);
   if (stats.oldest_unix_us) {
     absl::StrAppend(&text, "attempts arrived from ", TimeText(*stats.oldest_unix_us), " to ",
@@ -119,6 +120,7 @@ Json ToJson(const DatasetStats& stats) {
                   {"measurements", ToJson(stats.measurements)},
                   {"rejects", ToJson(stats.rejects)},
                   {"cache_bytes", ToJson(stats.cache_bytes)},
+                  {"model_bytes", ToJson(stats.model_bytes)},
                   {"producers", producers},
                   {"oldest_attempt", TimeJson(stats.oldest_unix_us)},
                   {"newest_attempt", TimeJson(stats.newest_unix_us)},

@@ -90,8 +90,8 @@ class TokenAddCommand final : public TokenCommand {
     TokenCommand::AddFlags(flags);
     flags
         .Add("role", flags_.roles,
-             "Role: writer sends records, reader reads the dataset and the cache, deleter deletes from the dataset, "
-             "cache-writer puts entries into the cache, admin does all")
+             "Role: writer sends records, reader reads the dataset, the cache and the models, deleter deletes from the "
+             "dataset, cache-writer puts entries into the cache, model stores cost models, admin does all")
         ->required()
         ->delimiter(',')
         ->check(CLI::IsMember(std::vector<std::string>(access::kRoleNames.begin(), access::kRoleNames.end())));

@@ -32,7 +32,7 @@ struct Plan {
   bool has_integer_key;
   int rows_at_once = kShortRows;
 };
-constexpr std::array<Plan, 24> kPlans = {{
+constexpr std::array<Plan, 26> kPlans = {{
     {"dataset", Owner::kNone, "dataset_id", kAtOnce},
     {"senders", Owner::kNone, "sender", kByInteger},
     {"statuses", Owner::kNone, "status", kByInteger},
@@ -55,6 +55,8 @@ constexpr std::array<Plan, 24> kPlans = {{
     {"rejects", Owner::kNone, "reject", kByInteger, kLongRows},
     {"cache_senders", Owner::kNone, "cache_sender", kByInteger},
     {"cache_entries", Owner::kNone, "cache_entry", kByInteger, kLongRows},
+    {"models", Owner::kNone, "model", kByInteger},
+    {"model_parts", Owner::kNone, "model_part", kByInteger, kLongRows},
     {"served_time", Owner::kNone, "served_us", kByInteger},
     // Last, since the rows confirm that all others are present.
     {"producers", Owner::kNone, "producer_id", kAtOnce},

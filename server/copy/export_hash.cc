@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "proto/base/status_macros.h"
-#include "server/export/files/stream_hash.h"
+#include "proto/record/stream_hash.h"
 #include "server/export/render/dataset_renderer.h"
 #include "server/export/render/layout.h"
 #include "telemetry/v1/dataset.pb.h"
@@ -13,7 +13,7 @@ namespace telemetry::copy {
 
 absl::StatusOr<std::vector<ExportHash>> HashExport(storage::StoreReader& reader) {
   constexpr exporter::render::Layout kLayout = exporter::render::Layout::kHelion;
-  std::map<std::string, exporter::files::StreamHash> files;
+  std::map<std::string, record::StreamHash> files;
   exporter::render::DatasetRenderer renderer(
       kLayout,
       [&files](exporter::render::Part part, std::string* text) {

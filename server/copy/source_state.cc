@@ -15,7 +15,7 @@ bool TellsOfChanges(const DatasetTable& table) {
 
 // Returns true for large tables whose row count changes.
 bool IsCounted(const DatasetTable& table) {
-  return table.name == "attempts" || table.name == "rejects" || table.name == "cache_entries";
+  return table.name == "attempts" || table.name == "rejects" || table.name == "cache_entries" || table.name == "models";
 }
 
 }  // namespace

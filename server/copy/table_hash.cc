@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "proto/base/status_macros.h"
+#include "proto/record/stream_hash.h"
 #include "server/copy/row_reader.h"
-#include "server/export/files/stream_hash.h"
 
 namespace telemetry::copy {
 namespace {
@@ -41,7 +41,7 @@ void AppendValue(const storage::sql::Statement& row, int column, ColumnType type
 
 absl::StatusOr<TableHash> HashTable(storage::sql::Database& database, const DatasetTable& table) {
   TableHash result;
-  exporter::files::StreamHash hash;
+  record::StreamHash hash;
   RowReader reader(database, table);
   std::string piece;
   while (true) {

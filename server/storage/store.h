@@ -13,12 +13,14 @@
 #include "absl/types/span.h"
 #include "server/storage/cache_put.h"
 #include "server/storage/export_step.h"
+#include "server/storage/model_change.h"
 #include "server/storage/prune_rules.h"
 #include "server/storage/refusal.h"
 #include "server/storage/removal.h"
 #include "telemetry/v1/cache.pb.h"
 #include "telemetry/v1/dataset.pb.h"
 #include "telemetry/v1/deletion.pb.h"
+#include "telemetry/v1/models.pb.h"
 #include "telemetry/v1/records.pb.h"
 
 namespace telemetry::storage {
@@ -137,6 +139,10 @@ class StoreWriter {
   virtual absl::StatusOr<std::vector<CachePutOutcome>> PutCacheEntries(absl::Span<const CachePut> puts,
                                                                        const CacheBudget& budget) = 0;
 
+  // Stores a part of a cost model or removes a model, in ONE durable transaction. Reads the whole file of a model that
+  // becomes complete. Returns errors of CommitBatches.
+  virtual absl::StatusOr<ModelOutcome> ChangeModels(const ModelChange& change, const ModelBudget& budget) = 0;
+
   // Tells whether other callers wait, so that the next calls should be short, at the expense of the throughput.
   virtual void SetUrgent(bool /*urgent*/) {}
 
@@ -173,6 +179,10 @@ class StoreReader {
   virtual absl::StatusOr<v1::CacheEntry> GetCacheEntry(const v1::GetCacheRequest& request, int64_t oldest_unix_us) = 0;
   virtual absl::StatusOr<v1::ListCacheResponse> ListCacheEntries(const v1::ListCacheRequest& request,
                                                                  int64_t oldest_unix_us) = 0;
+
+  // Return stored cost models (models.proto, readers/model_reader.h).
+  virtual absl::StatusOr<v1::ListModelsResponse> ListModels(const v1::ListModelsRequest& request) = 0;
+  virtual absl::StatusOr<v1::ReadModelResponse> ReadModel(const v1::ReadModelRequest& request) = 0;
 
   // Passes the requested part of the dataset to `sink`, in the order that dataset.proto defines. Ends early with the
   // sink's error.

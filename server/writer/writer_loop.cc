@@ -27,6 +27,9 @@ constexpr absl::Duration kRemovalPause = absl::Milliseconds(100);
 // the writer a few milliseconds.
 constexpr absl::Duration kPutPause = absl::Milliseconds(50);
 constexpr size_t kMaxPuts = 64;
+// The same for changes of models, each of which takes a transaction. The last part of the largest model takes about
+// 50 ms.
+constexpr absl::Duration kModelPause = absl::Milliseconds(200);
 constexpr uint64_t kMaxPutBytes = uint64_t{2} << 20;
 
 absl::Status NoWriter() { return absl::UnavailableError("the collector is shutting down"); }
@@ -76,6 +79,10 @@ void WriterLoop::Remove(storage::Removal removal, std::function<bool()> is_wante
 
 void WriterLoop::Put(storage::CachePut put, PutDone done) { Enqueue(PutJob{std::move(put), std::move(done)}); }
 
+void WriterLoop::ChangeModels(storage::ModelChange change, ModelDone done) {
+  Enqueue(ModelJob{std::move(change), std::move(done)});
+}
+
 void WriterLoop::Enqueue(Job job) {
   absl::Status why = guard_.Check();
   if (why.ok()) {
@@ -88,6 +95,8 @@ void WriterLoop::Enqueue(Job job) {
         removals_.push_back(std::move(job));
       } else if (std::holds_alternative<PutJob>(job)) {
         puts_.push_back(std::move(job));
+      } else if (std::holds_alternative<ModelJob>(job)) {
+        model_changes_.push_back(std::move(job));
       } else {
         openings_.push_back(std::move(job));
       }
@@ -100,7 +109,8 @@ void WriterLoop::Enqueue(Job job) {
 }
 
 bool WriterLoop::HasWork() const {
-  return !openings_.empty() || batches_.IsReady() || !removals_.empty() || !puts_.empty() || stopping_;
+  return !openings_.empty() || batches_.IsReady() || !removals_.empty() || !puts_.empty() || !model_changes_.empty() ||
+         stopping_;
 }
 
 bool WriterLoop::HasGathered() const {
@@ -201,8 +211,13 @@ absl::Status WriterLoop::Do(std::vector<Job>& group) {
   if (put) {
     RETURN_IF_ERROR(DoPut(group));
   }
+  group = TakeModelChange(busy);
+  const bool changed = !group.empty();
+  if (changed) {
+    RETURN_IF_ERROR(DoChangeModels(group));
+  }
   group = TakeRemoval(busy);
-  idle_ = !busy && !retain && !put && group.empty();
+  idle_ = !busy && !retain && !put && !changed && group.empty();
   if (!group.empty()) return DoRemove(group);
   return idle_ ? writer_->Idle() : absl::OkStatus();
 }
@@ -229,9 +244,18 @@ std::vector<WriterLoop::Job> WriterLoop::TakePuts(bool busy) {
   return taken;
 }
 
+std::vector<WriterLoop::Job> WriterLoop::TakeModelChange(bool busy) {
+  std::vector<Job> taken;
+  const absl::MutexLock lock(&mutex_);
+  if (model_changes_.empty() || (busy && ElapsedSince(changed_models_at_) < kModelPause)) return taken;
+  taken.push_back(std::move(model_changes_.front()));
+  model_changes_.pop_front();
+  return taken;
+}
+
 std::vector<WriterLoop::Job> WriterLoop::TakeLeftovers() {
   std::vector<Job> left;
-  for (std::deque<Job>* jobs : {&removals_, &puts_}) {
+  for (std::deque<Job>* jobs : {&removals_, &puts_, &model_changes_}) {
     std::move(jobs->begin(), jobs->end(), std::back_inserter(left));
     jobs->clear();
   }
@@ -251,6 +275,21 @@ absl::Status WriterLoop::DoPut(std::vector<Job>& group) {
   put_at_ = SteadyNow();
   if (metrics_ != nullptr) metrics_->AddPuts(outcomes);
   Answer<PutJob>(std::move(group), std::move(outcomes));
+  return absl::OkStatus();
+}
+
+absl::Status WriterLoop::DoChangeModels(std::vector<Job>& group) {
+  guard_.Look();
+  if (absl::Status why = guard_.Check(); !why.ok()) {
+    Refuse(std::move(group), why);
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(storage::ModelOutcome outcome,
+                   writer_->ChangeModels(std::get<ModelJob>(group.front()).change, limits_.models));
+  changed_models_at_ = SteadyNow();
+  std::vector<storage::ModelOutcome> outcomes;
+  outcomes.push_back(std::move(outcome));
+  Answer<ModelJob>(std::move(group), std::move(outcomes));
   return absl::OkStatus();
 }
 
@@ -370,6 +409,8 @@ void WriterLoop::Abandon(Job& job, const absl::Status& why) {
     remove->done(why);
   } else if (auto* put = std::get_if<PutJob>(&job)) {
     put->done({.status = why});
+  } else if (auto* change = std::get_if<ModelJob>(&job)) {
+    change->done({.status = why});
   } else {
     std::get<CommitJob>(job).done({.status = why});
   }

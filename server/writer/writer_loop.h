@@ -52,6 +52,7 @@ class WriterLoop {
   };
   using RemoveDone = std::function<void(absl::StatusOr<v1::DeleteStep> step)>;
   using PutDone = std::function<void(storage::CachePutOutcome outcome)>;
+  using ModelDone = std::function<void(storage::ModelOutcome outcome)>;
   // Called after the commit, in the order of the commits and never concurrently. Must not block.
   using OpenDone = std::function<void(storage::OpenOutcome outcome)>;
   using CommitDone = BatchQueue::CommitDone;
@@ -84,8 +85,12 @@ class WriterLoop {
   // records wait, at most twenty times a second. The status of the outcome may be an error listed for Open.
   void Put(storage::CachePut put, PutDone done) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Executes the queued jobs except removals and puts, which end with UNAVAILABLE, then ends the thread and closes the
-  // dataset.
+  // Queues a StoreWriter::ChangeModels, which runs like a put in a transaction of its own. The status of the outcome
+  // may be an error listed for Open.
+  void ChangeModels(storage::ModelChange change, ModelDone done) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Executes the queued jobs except removals, puts and changes of models, which end with UNAVAILABLE, then ends the
+  // thread and closes the dataset.
   void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
@@ -103,7 +108,11 @@ class WriterLoop {
     storage::CachePut put;
     PutDone done;
   };
-  using Job = std::variant<OpenJob, CommitJob, RemoveJob, PutJob>;
+  struct ModelJob {
+    storage::ModelChange change;
+    ModelDone done;
+  };
+  using Job = std::variant<OpenJob, CommitJob, RemoveJob, PutJob, ModelJob>;
   void Enqueue(Job job) ABSL_LOCKS_EXCLUDED(mutex_);
   bool HasWork() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Waits up to kGatherFor for the expected producers.
@@ -126,13 +135,16 @@ class WriterLoop {
   std::vector<Job> TakeRemoval(bool busy) ABSL_LOCKS_EXCLUDED(mutex_);
   // Returns the next puts if they are due.
   std::vector<Job> TakePuts(bool busy) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Returns the removals and puts, which are left when the loop ends.
+  // Returns the next change of models if one is due.
+  std::vector<Job> TakeModelChange(bool busy) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Returns the removals, puts and changes of models, which are left when the loop ends.
   std::vector<Job> TakeLeftovers() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status DoGroup(std::vector<Job>& group);
   absl::Status DoOpen(std::vector<Job>& group);
   absl::Status DoCommit(std::vector<Job>& group);
   absl::Status DoRemove(std::vector<Job>& group);
   absl::Status DoPut(std::vector<Job>& group);
+  absl::Status DoChangeModels(std::vector<Job>& group);
   // Calls `done` of each job with its outcome and frees the memory of the group, both through run_answers.
   template <typename JobKind, typename Outcome>
   void Answer(std::vector<Job> group, std::vector<Outcome> outcomes);
@@ -156,6 +168,7 @@ class WriterLoop {
   bool is_reachable_ = true;                      // writer thread only
   SteadyTime removed_at_{};                       // end of the last removal; writer thread only
   SteadyTime put_at_{};                           // end of the last puts; writer thread only
+  SteadyTime changed_models_at_{};                // end of the last change; writer thread only
   AckedSeqs acked_;                               // writer thread only
 
   mutable absl::Mutex mutex_;
@@ -165,6 +178,7 @@ class WriterLoop {
   BatchQueue batches_ ABSL_GUARDED_BY(mutex_);
   std::deque<Job> removals_ ABSL_GUARDED_BY(mutex_);
   std::deque<Job> puts_ ABSL_GUARDED_BY(mutex_);
+  std::deque<Job> model_changes_ ABSL_GUARDED_BY(mutex_);
   bool opened_last_ ABSL_GUARDED_BY(mutex_) = false;
   // The time at which each producer was last part of a transaction, for the last kRecently (writer_loop.cc).
   absl::flat_hash_map<std::string, SteadyTime> recent_producers_ ABSL_GUARDED_BY(mutex_);

@@ -179,6 +179,22 @@ class TunedAgain(unittest.TestCase):
             self.assertEqual([attempt["state"] for attempt in attempts], ["complete", "complete"])
             self.assertEqual({attempt["run_id"] for attempt in attempts}, {known["run_id"]})
 
+    def test_a_search_knows_the_results_of_other_shapes(self):
+        def said(pipeline, shape, *flags):
+            command = [BIN / "telemetry-worker", "tune", "softmax", f"--arg=x={shape}:f32", DEVICE, *flags]
+            command += [f"--collector={pipeline.address}", f"--state-dir={pipeline.folder / shape}"]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment_with(()))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return done.stdout + done.stderr
+
+        with tempfile.TemporaryDirectory(prefix="tune_test.") as folder:
+            pipeline = Pipeline(pathlib.Path(folder) / "pipeline")
+            with pipeline.serving():
+                self.assertNotIn("related run", said(pipeline, "16x64", "--max-configs=12"))
+                self.assertRegex(said(pipeline, "32x64", "--max-configs=12"), r"knows \d+ results of 1 related run\b")
+                self.assertRegex(said(pipeline, "64x64", "--max-configs=3"), r"knows \d+ results of 2 related runs\b")
+                self.assertNotIn("related run", said(pipeline, "64x128", "--max-configs=3", "--no-known"))
+
     def test_no_collector_and_no_state_but_what_was_asked_for(self):
         with tempfile.TemporaryDirectory(prefix="tune_test.") as folder:
             state, log = f"{folder}/state", f"{folder}/log"

@@ -154,17 +154,22 @@ absl::StatusOr<CostModel> CostModel::Parse(std::string_view text) {
   return model;
 }
 
-absl::StatusOr<CostModel> CostModel::Load(const std::string& path) {
+absl::StatusOr<std::string> ReadModelFile(const std::string& path) {
   std::error_code error;
   const auto type = std::filesystem::status(path, error).type();
   if (type == std::filesystem::file_type::not_found) return absl::NotFoundError(Cat(path, ": no such file"));
   if (type != std::filesystem::file_type::regular) return absl::FailedPreconditionError(Cat(path, ": not a file"));
   // One byte more than the limit tells that the file is too large.
-  std::string text(kMostBytes + 1, '\0');
+  std::string text(CostModel::kMostBytes + 1, '\0');
   std::ifstream file(path, std::ios::binary);
   if (!file) return absl::UnavailableError(Cat(path, ": cannot be read; check its permissions"));
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<size_t>(file.gcount()));
+  return text;
+}
+
+absl::StatusOr<CostModel> CostModel::Load(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string text, ReadModelFile(path));
   absl::StatusOr<CostModel> model = Parse(text);
   if (!model.ok()) return absl::FailedPreconditionError(Cat(path, ": ", model.status().message()));
   return model;

@@ -12,6 +12,10 @@
 
 namespace telemetry::worker::model {
 
+// Returns the content of a model's file, or of its first CostModel::kMostBytes + 1 bytes. NOT_FOUND,
+// FAILED_PRECONDITION (not a file), UNAVAILABLE: it cannot be read. Messages begin with the path.
+absl::StatusOr<std::string> ReadModelFile(const std::string& path);
+
 // A cost model: gradient-boosted regression trees that predict the logarithm of a config's time relative to the other
 // configs of its run. README.md describes the file format. Immutable; threads may share it.
 //

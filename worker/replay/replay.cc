@@ -57,10 +57,19 @@ double ErrorOf(const std::vector<SeedOutcome>& seeds) {
 }
 
 absl::StatusOr<AlgorithmOutcome> Replay(const RunOutcome& run, const StoredSpace& space, const std::string& algorithm,
-                                        const std::vector<codegen::Config>& suggested, const ReplayOptions& options) {
-  SearchChoice choice = {
-      .algorithm = algorithm, .effort = options.effort, .max_configs = options.max_configs, .starting_points = {}};
+                                        const std::vector<codegen::Config>& suggested,
+                                        const std::vector<tune::search::RelatedRun>& related,
+                                        const ReplayOptions& options) {
+  SearchChoice choice = {.algorithm = algorithm,
+                         .effort = options.effort,
+                         .max_configs = options.max_configs,
+                         .starting_points = {},
+                         .related = {}};
   std::string_view plain = algorithm;
+  if (record::TakeSuffix(kWithRelated, &plain)) {
+    choice.algorithm = plain;
+    choice.related = related;
+  }
   if (record::TakeSuffix(kWithSuggestions, &plain)) {
     choice.algorithm = plain;
     choice.starting_points = suggested;
@@ -84,6 +93,20 @@ absl::StatusOr<AlgorithmOutcome> Replay(const RunOutcome& run, const StoredSpace
   return outcome;
 }
 
+// Returns true if the algorithm, with or without a suffix, uses the results of related runs.
+bool UsesRelated(std::string_view algorithm) {
+  algorithm = algorithm.substr(0, algorithm.find('+'));
+  return algorithm.empty() || algorithm == "surrogate";
+}
+
+// Adds each algorithm that `is_wanted` a second time, under its name and the suffix.
+void AddVariants(std::string_view suffix, bool (*is_wanted)(std::string_view), std::vector<std::string>* algorithms) {
+  const std::vector<std::string> plain = *algorithms;
+  for (const std::string& algorithm : plain) {
+    if (is_wanted(algorithm)) algorithms->push_back(record::Cat(algorithm, suffix));
+  }
+}
+
 // Returns the value in the middle of the list, the smaller one of two.
 template <typename T>
 T MiddleOf(std::vector<T> values) {
@@ -96,11 +119,10 @@ T MiddleOf(std::vector<T> values) {
 absl::StatusOr<ReplayReport> ReplayRuns(std::vector<StoredRun> runs, ReplayOptions options) {
   ReplayReport report = {.dataset = "", .options = std::move(options), .runs = {}, .skipped = {}};
   if (report.options.suggest) {
-    const std::vector<std::string> plain = report.options.algorithms;
-    for (const std::string& algorithm : plain) {
-      report.options.algorithms.push_back(record::Cat(algorithm, kWithSuggestions));
-    }
+    AddVariants(
+        kWithSuggestions, [](std::string_view) { return true; }, &report.options.algorithms);
   }
+  if (report.options.related) AddVariants(kWithRelated, &UsesRelated, &report.options.algorithms);
   for (StoredRun& run : runs) {
     std::string name = NameOf(run);
     absl::StatusOr<ScoreScale> scale = ScoreScale::Create(run, report.options.least_configs);
@@ -113,8 +135,11 @@ absl::StatusOr<ReplayReport> ReplayRuns(std::vector<StoredRun> runs, ReplayOptio
         .run = std::move(run), .scale = *std::move(scale), .coverage = space.coverage(), .algorithms = {}};
     std::vector<codegen::Config> suggested;
     if (report.options.suggest) suggested = report.options.suggest(outcome.run, space.space());
+    std::vector<tune::search::RelatedRun> related;
+    if (report.options.related) related = report.options.related(outcome.run);
     for (const std::string& algorithm : report.options.algorithms) {
-      ASSIGN_OR_RETURN(AlgorithmOutcome replayed, Replay(outcome, space, algorithm, suggested, report.options));
+      ASSIGN_OR_RETURN(AlgorithmOutcome replayed,
+                       Replay(outcome, space, algorithm, suggested, related, report.options));
       outcome.algorithms.push_back(std::move(replayed));
     }
     report.runs.push_back(std::move(outcome));

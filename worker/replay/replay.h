@@ -13,11 +13,14 @@
 #include "worker/codegen/config_space.h"
 #include "worker/replay/score_scale.h"
 #include "worker/replay/stored_run.h"
+#include "worker/tune/search/related_runs.h"
 
 namespace telemetry::worker::replay {
 
 // Appended to the name of an algorithm that starts from suggested configs.
 inline constexpr std::string_view kWithSuggestions = "+model";
+// Appended to the name of an algorithm that knows the results of related runs.
+inline constexpr std::string_view kWithRelated = "+related";
 
 // The algorithms to replay, their searches, and the runs.
 struct ReplayOptions {
@@ -31,6 +34,9 @@ struct ReplayOptions {
   // Optional. Returns starting points for the searches in a run, such as those that a cost model expects to be fast.
   // Every algorithm is then replayed a second time, with them, under its name and kWithSuggestions.
   std::function<std::vector<codegen::Config>(const StoredRun& run, const codegen::ConfigSpace& space)> suggest;
+  // Optional. Returns the results of related runs, the nearest first. The algorithm "surrogate", which alone uses them,
+  // is then replayed another time, with them, under its name and kWithRelated; and with both, if `suggest` is set.
+  std::function<std::vector<tune::search::RelatedRun>(const StoredRun& run)> related;
 };
 
 // The outcome of the search with one seed.

@@ -34,6 +34,7 @@ absl::StatusOr<std::vector<ReplayedTrial>> ReplaySearch(const StoredRun& run, co
                                                       .effort = effort,
                                                       .seed = seed,
                                                       .starting_points = choice.starting_points,
+                                                      .related = choice.related,
                                                       .finite_configs = {},
                                                       .max_generations = {},
                                                       .max_configs = choice.max_configs,

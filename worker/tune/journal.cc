@@ -55,6 +55,17 @@ absl::StatusOr<std::string> ReadAll(const client::File& file) {
   return bytes;
 }
 
+absl::StatusOr<search::RelatedRun> FromMessage(const JournalRelatedRun& message) {
+  if (message.configs_size() != message.perf_ms_size()) return absl::DataLossError("an entry cannot be read");
+  search::RelatedRun run = {.trials = {}, .noise = message.noise()};
+  for (int i = 0; i < message.configs_size(); ++i) {
+    ASSIGN_OR_RETURN(codegen::Config config, codegen::Config::Parse(message.configs(i)));
+    const double perf_ms = message.perf_ms(i);
+    run.trials.push_back({.config = std::move(config), .perf_ms = perf_ms > 0 ? std::optional(perf_ms) : std::nullopt});
+  }
+  return run;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Journal>> Journal::Open(const std::string& path) {
@@ -109,6 +120,10 @@ absl::Status Journal::Take(const JournalEntry& entry) {
       ASSIGN_OR_RETURN(codegen::Config config, codegen::Config::Parse(text));
       contents_.starting_points.push_back(std::move(config));
     }
+    for (const JournalRelatedRun& message : entry.begin().related()) {
+      ASSIGN_OR_RETURN(search::RelatedRun run, FromMessage(message));
+      contents_.related.push_back(std::move(run));
+    }
   }
   for (const JournalRow& message : entry.rows()) {
     ASSIGN_OR_RETURN(AttemptRow row, FromMessage(message));
@@ -130,11 +145,20 @@ absl::Status Journal::WriteHeader() {
 }
 
 absl::Status Journal::Begin(const std::string& attempt_id, absl::Time started,
-                            absl::Span<const codegen::Config> starting_points) {
+                            absl::Span<const codegen::Config> starting_points,
+                            absl::Span<const search::RelatedRun> related) {
   JournalEntry entry;
   entry.mutable_begin()->set_attempt_id(attempt_id);
   entry.mutable_begin()->set_started_unix_us(absl::ToUnixMicros(started));
   for (const codegen::Config& config : starting_points) entry.mutable_begin()->add_starting_points(config.ToString());
+  for (const search::RelatedRun& run : related) {
+    JournalRelatedRun& message = *entry.mutable_begin()->add_related();
+    message.set_noise(run.noise);
+    for (const search::Trial& trial : run.trials) {
+      message.add_configs(trial.config.ToString());
+      message.add_perf_ms(trial.perf_ms.value_or(0));
+    }
+  }
   return Write(entry);
 }
 

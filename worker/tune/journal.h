@@ -14,6 +14,7 @@
 #include "worker/codegen/config.h"
 #include "worker/tune/journal.pb.h"
 #include "worker/tune/recording/attempt_row.h"
+#include "worker/tune/search/related_runs.h"
 
 namespace telemetry::worker::tune {
 
@@ -28,6 +29,7 @@ class Journal {
     std::string attempt_id;  // 16 bytes; empty: the attempt has not begun
     absl::Time started;
     std::vector<codegen::Config> starting_points;  // of the search
+    std::vector<search::RelatedRun> related;       // of the search
     std::vector<recording::AttemptRow> rows;
     std::vector<int64_t> learnt;  // the number of results that the search had learnt before each proposal
     double active_s = 0;          // seconds that earlier processes worked on the attempt
@@ -43,7 +45,8 @@ class Journal {
   Contents TakeContents() { return std::move(contents_); }
 
   absl::Status Begin(const std::string& attempt_id, absl::Time started,
-                     absl::Span<const codegen::Config> starting_points = {});
+                     absl::Span<const codegen::Config> starting_points = {},
+                     absl::Span<const search::RelatedRun> related = {});
   // Appends the rows and proposals atomically: after an error the journal has none of them.
   absl::Status Append(absl::Span<const recording::AttemptRow> rows, double active_s,
                       absl::Span<const int64_t> learnt = {});

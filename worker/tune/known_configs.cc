@@ -1,15 +1,12 @@
 #include "worker/tune/known_configs.h"
 
 #include <algorithm>
-#include <cctype>
-#include <cmath>
-#include <cstdlib>
-#include <limits>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
+#include "worker/tune/search/related_runs.h"
 
 namespace telemetry::worker::tune {
 namespace {
@@ -52,7 +49,7 @@ absl::StatusOr<std::vector<BestConfig>> AskForOthers(const v1::Run& run, client:
     if (best.ok() && best->run_id != run.run_id()) others.push_back(*std::move(best));
   }
   const auto distance = [&run](const BestConfig& best) {
-    return std::pair(best.dtypes != run.dtypes(), ShapeDistance(run.input_shapes(), best.input_shapes));
+    return std::pair(best.dtypes != run.dtypes(), search::ShapeDistance(run.input_shapes(), best.input_shapes));
   };
   std::stable_sort(others.begin(), others.end(),
                    [&distance](const BestConfig& a, const BestConfig& b) { return distance(a) < distance(b); });
@@ -104,17 +101,6 @@ void AddFromCollector(const v1::Run& run, const KnownSources& sources, std::vect
     Notice(sources, Cat("starting without the configs of the collector: ", std::string(status.message())));
 }
 
-// Returns all numbers in a text such as "[(4096, 2560)]".
-std::vector<double> SizesIn(const std::string& shapes) {
-  std::vector<double> sizes;
-  for (const char* at = shapes.c_str(); *at != '\0';) {
-    char* end = const_cast<char*>(at) + 1;
-    if (std::isdigit(static_cast<unsigned char>(*at)) != 0) sizes.push_back(std::strtod(at, &end));
-    at = end;
-  }
-  return sizes;
-}
-
 }  // namespace
 
 absl::StatusOr<BestConfig> FindBestConfig(const v1::Run& run, const KnownSources& sources) {
@@ -156,17 +142,6 @@ KnownConfigs FindKnownConfigs(const v1::Run& run, const KnownSources& sources) {
   for (BestConfig& best : collected) points.Add(std::move(best.config));
   known.starting_points = points.Take();
   return known;
-}
-
-double ShapeDistance(const std::string& shapes, const std::string& other_shapes) {
-  const std::vector<double> sizes = SizesIn(shapes);
-  const std::vector<double> others = SizesIn(other_shapes);
-  if (sizes.size() != others.size()) return std::numeric_limits<double>::infinity();
-  double distance = 0;
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    distance += std::abs(std::log2(std::max(sizes[i], 1.0)) - std::log2(std::max(others[i], 1.0)));
-  }
-  return distance;
 }
 
 }  // namespace telemetry::worker::tune

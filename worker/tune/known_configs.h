@@ -40,8 +40,4 @@ struct KnownConfigs {
 // either.
 KnownConfigs FindKnownConfigs(const v1::Run& run, const KnownSources& sources);
 
-// Returns the distance between the shapes of two runs: the sum of |log2| of the ratios of their sizes; infinity if the
-// number of sizes differs.
-double ShapeDistance(const std::string& shapes, const std::string& other_shapes);
-
 }  // namespace telemetry::worker::tune

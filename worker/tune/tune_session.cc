@@ -14,6 +14,7 @@
 #include "worker/tune/known_configs.h"
 #include "worker/tune/library_subject.h"
 #include "worker/tune/recording/sidecar_log.h"
+#include "worker/tune/related_rows.h"
 
 namespace telemetry::worker::tune {
 namespace {
@@ -191,6 +192,15 @@ absl::StatusOr<TuneSession::Preparation> TuneSession::Prepare(const v1::Run& run
     if (options_.suggest && tuner->search.effort != search::Effort::kNone) {
       std::vector<codegen::Config> suggested = options_.suggest(run, kernel.device()->properties(), space);
       std::move(suggested.begin(), suggested.end(), std::back_inserter(tuner->search.starting_points));
+    }
+    if (options_.begin_with_known && dataset_ != nullptr && tuner->search.effort != search::Effort::kNone) {
+      tuner->search.related = FindRelatedRuns(run, *dataset_, options_.on_notice);
+      size_t results = 0;
+      for (const search::RelatedRun& related : tuner->search.related) results += related.trials.size();
+      if (results > 0) {
+        Tell(*tuner, Cat("the search knows ", record::Counted(results, "result"), " of ",
+                         record::Counted(tuner->search.related.size(), "related run")));
+      }
     }
     return prepared;
   }

@@ -41,7 +41,8 @@ struct SessionOptions {
   std::string origin;    // label of the CI job
   std::string log_base;  // base path of local sidecars; empty: none are written
   // Use the best known configs of the kernel on this hardware, from this machine and from the collector: confirm those
-  // of the same run, and begin searches with the others.
+  // of the same run, and begin searches with the others. Searches also know the collector's results of related runs
+  // (related_rows.h).
   bool begin_with_known = true;
   // The longest time that an attempt waits for another worker that tunes the same run (AwaitTurn). Unset: it takes
   // no lease.

@@ -48,7 +48,7 @@ class Attempt {
 
  private:
   absl::Status Begin(TuneRecord record);
-  absl::Status CreateSearch(std::vector<Config> starting_points);
+  absl::Status CreateSearch(std::vector<Config> starting_points, std::vector<search::RelatedRun> related);
   // Sets the attempt_id and the start time of an earlier process in `record`, or begins the journal.
   absl::Status ResumeOrBegin(const Journal::Contents& earlier, TuneRecord* record);
 
@@ -142,9 +142,10 @@ absl::StatusOr<TuneResult> Attempt::Run(TuneRecord record) {
   return result;
 }
 
-absl::Status Attempt::CreateSearch(std::vector<Config> starting_points) {
+absl::Status Attempt::CreateSearch(std::vector<Config> starting_points, std::vector<search::RelatedRun> related) {
   search::SearchOptions search = options_.search;
   search.starting_points = std::move(starting_points);
+  search.related = std::move(related);
   if (!search.most_at_once) search.most_at_once = MostAtOnce();
   search.fingerprint = [this](const Config& config) { return candidates_.Fingerprint(config); };
   ASSIGN_OR_RETURN(std::unique_ptr<search::SearchAlgorithm> made,
@@ -157,7 +158,8 @@ absl::Status Attempt::Begin(TuneRecord record) {
   Journal::Contents earlier = record.journal == nullptr ? Journal::Contents() : record.journal->TakeContents();
   resumed_ = !earlier.attempt_id.empty();
   std::vector<Config> starting_points = resumed_ ? earlier.starting_points : options_.search.starting_points;
-  RETURN_IF_ERROR(CreateSearch(std::move(starting_points)));
+  RETURN_IF_ERROR(
+      CreateSearch(std::move(starting_points), resumed_ ? std::move(earlier.related) : options_.search.related));
   RETURN_IF_ERROR(ResumeOrBegin(earlier, &record));
   record.info.search_algorithm = proposer_->search().name();
   record.info.seed = static_cast<int64_t>(options_.search.seed);
@@ -174,7 +176,8 @@ absl::Status Attempt::ResumeOrBegin(const Journal::Contents& earlier, TuneRecord
   recording::AttemptInfo& info = record->info;
   if (!resumed_) {
     if (record->journal == nullptr) return absl::OkStatus();
-    return record->journal->Begin(info.attempt_id, info.started, options_.search.starting_points);
+    return record->journal->Begin(info.attempt_id, info.started, options_.search.starting_points,
+                                  options_.search.related);
   }
   info.attempt_id = earlier.attempt_id;
   info.started = earlier.started;

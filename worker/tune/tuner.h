@@ -43,8 +43,8 @@ struct TunerOptions {
 struct TuneRecord {
   recording::AttemptInfo info;
   recording::AttemptSinks sinks;
-  // Null: the attempt cannot be resumed. If the journal has begun, its attempt_id, start time and starting points
-  // replace those given here.
+  // Null: the attempt cannot be resumed. If the journal has begun, its attempt_id, start time, starting points
+  // and related runs replace those given here.
   Journal* journal = nullptr;
 };
 

@@ -21,6 +21,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from autotune_telemetry import models
 from autotune_telemetry._forwarder import find_program
 from autotune_telemetry._version import __version__
 from autotune_telemetry.dataset import _export
@@ -131,6 +132,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--no-scores", action="store_true", help="do not judge the model by runs that are left out")
     parser.add_argument("--token-file", metavar="FILE", help="bearer token of the collector")
     parser.add_argument("--tls-ca", metavar="FILE", help="certificate authority of the collector")
+    parser.add_argument("--store", metavar="HOST:PORT", help="also store the model in this collector")
+    parser.add_argument("--store-token-file", metavar="FILE", help="token of the role model (default: --token-file)")
     parser.add_argument("--worker", metavar="FILE", help="telemetry-worker (default: of this package, else in PATH)")
     parser.add_argument("--exporter", metavar="FILE", help="telemetry-export (default: of this package, else in PATH)")
     options = parser.parse_args(arguments)
@@ -172,6 +175,10 @@ def _train(options: argparse.Namespace) -> None:
     }
     write_model(options.out, fit(table), table, provenance)
     print(f"{options.out}: {len(table.times)} configs of {len(kept)} runs")
+    if options.store is not None:
+        token_file = options.store_token_file or options.token_file
+        sha256 = models.store(options.out, options.store, token_file=token_file, tls_ca=options.tls_ca, worker=options.worker)
+        print(f"{options.store}: stored {sha256}")
 
 
 def read_table(

@@ -7,8 +7,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "proto/record/stream_hash.h"
 #include "server/export/files/compressor.h"
-#include "server/export/files/stream_hash.h"
 
 namespace telemetry::exporter::files {
 
@@ -44,7 +44,7 @@ class OutputFile {
   const std::string path_;
   const int fd_;
   const std::unique_ptr<Compressor> compressor_;
-  StreamHash hash_;
+  record::StreamHash hash_;
   std::string compressed_;
   uint64_t size_bytes_ = 0;
   uint64_t writeback_begin_ = 0;

@@ -16,7 +16,8 @@ constexpr std::array<std::string_view, 4> kOfAttempts = {"measurements", "attemp
                                                          "source_hashes"};
 
 bool IsUncounted(std::string_view table) {
-  return table == "rejects" || table == "cache_entries" || table == "cache_senders";
+  return table == "rejects" || table == "cache_entries" || table == "cache_senders" || table == "models" ||
+         table == "model_parts";
 }
 
 }  // namespace

@@ -50,6 +50,7 @@ PgWriter::PgWriter(std::unique_ptr<PgDatabase> database, std::string dataset_id,
       committed_seq_(*database_, "SELECT committed_seq FROM producers WHERE producer_id = ?1 FOR SHARE"),
       remover_(*database_),
       cache_(*database_),
+      models_(*database_),
       counts_time_(*database_, PgTask::kCountTime),
       retention_(*database_) {}
 
@@ -149,6 +150,19 @@ absl::StatusOr<std::vector<CachePutOutcome>> PgWriter::PutCacheEntries(absl::Spa
   if (status.ok()) return outcomes;
   cache_.Forget();
   return status;
+}
+
+absl::StatusOr<ModelOutcome> PgWriter::ChangeModels(const ModelChange& change, const ModelBudget& budget) {
+  absl::StatusOr<ModelOutcome> outcome;
+  const absl::Status status = Transact(
+      [&] {
+        outcome = models_.Change(change, budget, NowUnixUs());
+        return outcome.status();
+      },
+      // A part that is stored already is not stored again. A removal that is repeated finds nothing.
+      [] { return false; });
+  if (!status.ok()) return status;
+  return outcome;
 }
 
 absl::Status PgWriter::Idle() {

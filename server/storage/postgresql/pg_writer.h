@@ -20,6 +20,7 @@
 #include "server/storage/tables/attempt_remover.h"
 #include "server/storage/tables/batch_writer.h"
 #include "server/storage/tables/cache_table.h"
+#include "server/storage/tables/model_table.h"
 
 namespace telemetry::storage::postgresql {
 
@@ -40,6 +41,7 @@ class PgWriter : public StoreWriter {
   absl::StatusOr<v1::DeleteStep> RemoveAttempts(const Removal& removal) override;
   absl::StatusOr<std::vector<CachePutOutcome>> PutCacheEntries(absl::Span<const CachePut> puts,
                                                                const CacheBudget& budget) override;
+  absl::StatusOr<ModelOutcome> ChangeModels(const ModelChange& change, const ModelBudget& budget) override;
   // Checks that the server can be reached.
   absl::Status Idle() override;
   absl::Duration idle_interval() const override { return absl::Seconds(1); }
@@ -67,6 +69,7 @@ class PgWriter : public StoreWriter {
   sql::Statement committed_seq_;
   tables::AttemptRemover remover_;
   tables::CacheTable cache_;
+  tables::ModelTable models_;
   PgAdvisoryLock counts_time_;
   PgRetention retention_;
 };

@@ -11,6 +11,7 @@
 #include "server/storage/readers/cache_reader.h"
 #include "server/storage/readers/deletion.h"
 #include "server/storage/readers/exporter.h"
+#include "server/storage/readers/model_reader.h"
 #include "server/storage/sql/statement.h"
 
 namespace telemetry::storage::readers {
@@ -163,6 +164,16 @@ absl::StatusOr<v1::ListCacheResponse> SqlReader::ListCacheEntries(const v1::List
                                                                   int64_t oldest_unix_us) {
   ASSIGN_OR_RETURN(const sql::Transaction transaction, BeginCall());
   return readers::ListCacheEntries(*database_, request, oldest_unix_us);
+}
+
+absl::StatusOr<v1::ListModelsResponse> SqlReader::ListModels(const v1::ListModelsRequest& request) {
+  ASSIGN_OR_RETURN(const sql::Transaction transaction, BeginCall());
+  return readers::ListModels(*database_, request);
+}
+
+absl::StatusOr<v1::ReadModelResponse> SqlReader::ReadModel(const v1::ReadModelRequest& request) {
+  ASSIGN_OR_RETURN(const sql::Transaction transaction, BeginCall());
+  return readers::ReadModel(*database_, request);
 }
 
 absl::Status SqlReader::Export(const v1::ExportRequest& request, const Sink& sink) {

@@ -28,6 +28,8 @@ class SqlReader : public StoreReader {
   absl::StatusOr<v1::CacheEntry> GetCacheEntry(const v1::GetCacheRequest& request, int64_t oldest_unix_us) override;
   absl::StatusOr<v1::ListCacheResponse> ListCacheEntries(const v1::ListCacheRequest& request,
                                                          int64_t oldest_unix_us) override;
+  absl::StatusOr<v1::ListModelsResponse> ListModels(const v1::ListModelsRequest& request) override;
+  absl::StatusOr<v1::ReadModelResponse> ReadModel(const v1::ReadModelRequest& request) override;
   absl::Status Export(const v1::ExportRequest& request, const Sink& sink) override;
   absl::StatusOr<ExportStep> Next(Exporter& exporter) override;
   absl::StatusOr<Deletion> BeginDeletion(const v1::DeleteRequest& request) override;

@@ -24,6 +24,7 @@ SqliteWriter::SqliteWriter(LockFile lock, SqliteDatabase database, AckedTally ac
       clock_(options.clock),
       batches_(database_, tables::BatchWriter::Writers::kThisOne),
       cache_(database_),
+      models_(database_),
       space_(database_),
       remover_(database_),
       checkpointer_(database_, options.checkpoint_pages, options.reader_patience) {}
@@ -147,6 +148,22 @@ absl::StatusOr<std::vector<CachePutOutcome>> SqliteWriter::TryPut(absl::Span<con
   if (status.ok()) status = AfterOtherCommit();
   if (!status.ok()) return status;
   return outcomes;
+}
+
+absl::StatusOr<ModelOutcome> SqliteWriter::ChangeModels(const ModelChange& change, const ModelBudget& budget) {
+  if (!failed_.ok()) return failed_;
+  absl::StatusOr<ModelOutcome> outcome = TryChange(change, budget);
+  if (!outcome.ok()) return Fail(outcome.status());
+  return outcome;
+}
+
+absl::StatusOr<ModelOutcome> SqliteWriter::TryChange(const ModelChange& change, const ModelBudget& budget) {
+  ASSIGN_OR_RETURN(sql::Transaction transaction, sql::Transaction::BeginWrite(database_));
+  ASSIGN_OR_RETURN(ModelOutcome outcome, models_.Change(change, budget, NowUnixUs()));
+  absl::Status status = transaction.Commit();
+  if (status.ok()) status = AfterOtherCommit();
+  if (!status.ok()) return status;
+  return outcome;
 }
 
 absl::Status SqliteWriter::Idle() {

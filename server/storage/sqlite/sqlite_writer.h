@@ -15,6 +15,7 @@
 #include "server/storage/tables/attempt_remover.h"
 #include "server/storage/tables/batch_writer.h"
 #include "server/storage/tables/cache_table.h"
+#include "server/storage/tables/model_table.h"
 #include "server/storage/tables/pruner.h"
 
 namespace telemetry::storage::sqlite {
@@ -33,6 +34,7 @@ class SqliteWriter : public StoreWriter {
   absl::StatusOr<v1::DeleteStep> RemoveAttempts(const Removal& removal) override;
   absl::StatusOr<std::vector<CachePutOutcome>> PutCacheEntries(absl::Span<const CachePut> puts,
                                                                const CacheBudget& budget) override;
+  absl::StatusOr<ModelOutcome> ChangeModels(const ModelChange& change, const ModelBudget& budget) override;
   void SetUrgent(bool urgent) override { checkpointer_.SetUrgent(urgent); }
   absl::Status Idle() override;
 
@@ -43,6 +45,7 @@ class SqliteWriter : public StoreWriter {
   absl::StatusOr<PruneStep> TryPrune(const PruneRules& rules);
   absl::StatusOr<v1::DeleteStep> TryRemove(const Removal& removal);
   absl::StatusOr<std::vector<CachePutOutcome>> TryPut(absl::Span<const CachePut> puts, const CacheBudget& budget);
+  absl::StatusOr<ModelOutcome> TryChange(const ModelChange& change, const ModelBudget& budget);
   // Completes a committed removal of attempts.
   absl::Status AfterRemoval();
   // Completes a committed transaction that stored no records.
@@ -58,6 +61,7 @@ class SqliteWriter : public StoreWriter {
   absl::Status failed_;
   tables::BatchWriter batches_;
   tables::CacheTable cache_;
+  tables::ModelTable models_;
   SqliteSpace space_;
   tables::AttemptRemover remover_;
   std::optional<tables::Pruner> pruner_;  // the pass in progress

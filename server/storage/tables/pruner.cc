@@ -43,9 +43,11 @@ SELECT r.reject, coalesce(p.sender, 0), length(r.raw) + length(r.message) + leng
 FROM rejects AS r LEFT JOIN producers AS p ON p.producer_id = r.producer_id
 WHERE r.reject < ?1 ORDER BY r.reject DESC LIMIT ?2)sql";
 
-// Returns the bytes that the entries of the cache occupy, approximately.
+// Returns the bytes that the entries of the cache and the cost models occupy, approximately.
 absl::StatusOr<int64_t> CachedBytes(sql::Database& database) {
-  return database.QueryInt("SELECT CAST(coalesce(sum(size_bytes), 0) AS bigint) FROM cache_senders");
+  return database.QueryInt(
+      "SELECT CAST((SELECT coalesce(sum(size_bytes), 0) FROM cache_senders) + "
+      "(SELECT coalesce(sum(size_bytes), 0) FROM models WHERE stored_order IS NOT NULL) AS bigint)");
 }
 
 std::string TimeText(int64_t unix_us) {

@@ -93,7 +93,7 @@ class Pruner {
   int64_t rejects_below_ = INT64_MAX;                             // rejects from this key on were examined
   int64_t newest_reject_ = 0;                                     // rejects up to this key are counted
   int64_t reject_bytes_ = 0;                                      // of rejects that stay
-  int64_t cache_bytes_ = 0;                                       // of the cache
+  int64_t cache_bytes_ = 0;                                       // of the cache and the cost models
   absl::flat_hash_map<int64_t, int64_t> reject_bytes_by_sender_;  // of rejects that were examined
   sql::Statement candidates_;
   sql::Statement count_measurements_;

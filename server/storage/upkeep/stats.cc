@@ -136,6 +136,12 @@ absl::Status CountContents(sql::Database& database, DatasetStats* stats) {
   if (status.ok()) status = CountBy(database, "SELECT state, count(*) FROM attempts GROUP BY 1", &stats->attempts);
   if (status.ok()) status = CountBy(database, "SELECT reason, count(*) FROM rejects GROUP BY 1", &stats->rejects);
   if (status.ok()) status = CountBy(database, "SELECT name, size_bytes FROM cache_senders", &stats->cache_bytes);
+  if (status.ok()) {
+    status = CountBy(database,
+                     "SELECT sender, CAST(sum(size_bytes) AS bigint) FROM models WHERE stored_order IS NOT NULL "
+                     "GROUP BY sender",
+                     &stats->model_bytes);
+  }
   if (status.ok()) status = ReadArrivals(database, stats);
   if (status.ok()) status = ReadProducers(database, stats);
   if (status.ok()) status = CountMeasurements(database, stats);

@@ -30,6 +30,7 @@ struct DatasetStats {
   std::map<std::string, int64_t> measurements;  // by status
   std::map<std::string, int64_t> rejects;       // by reason
   std::map<std::string, int64_t> cache_bytes;   // that the entries of the cache are charged for, by sender
+  std::map<std::string, int64_t> model_bytes;   // of the files of complete cost models, by sender
   std::vector<ProducerStats> producers;         // most recently opened first
   // Arrival times of the first and the last attempt; nullopt: no attempts.
   std::optional<int64_t> oldest_unix_us;

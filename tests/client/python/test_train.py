@@ -13,13 +13,13 @@ import subprocess
 import pytest
 
 from conftest import BIN
-from pipeline import environment_with
+from pipeline import Pipeline, environment_with
 
 numpy = pytest.importorskip("numpy")
 xgboost = pytest.importorskip("xgboost")
 pytest.importorskip("pandas")
 
-from autotune_telemetry import train  # noqa: E402
+from autotune_telemetry import models, train  # noqa: E402
 
 WORKER = str(BIN / "telemetry-worker")
 DEVICE = {
@@ -137,6 +137,19 @@ def test_the_model_knows_its_provenance_and_ranks_unseen_shapes(dataset: pathlib
     unseen = provenance["scores"]["unseen_shapes"]
     assert unseen["runs"] == 7 and unseen["spearman_mean"] > 0.85 and unseen["top10_within_5_percent"] == 1, unseen
     assert provenance["scores"]["unseen_kernel"] == {"runs": 0}, "the dataset has a single kernel"
+
+
+def test_the_trainer_stores_the_model_in_a_collector(dataset: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "model.jsonl"
+    arguments = [str(dataset), f"--worker={WORKER}", f"--out={path}", "--no-scores", "--exclude-run", f"{7:064x}"]
+    with Pipeline(tmp_path / "collector").serving() as pipeline:
+        assert train.main([*arguments, f"--store={pipeline.address}"]) == 0
+        (stored,) = models.list_models(pipeline.address, worker=WORKER)
+    assert stored["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest() and stored["is_usable"]
+    provenance = header_of(path)["provenance"]
+    assert stored["provenance"] == {name: provenance[name] for name in stored["provenance"]}
+    assert set(stored["provenance"]) == {"created", "program", "trained_with", "dataset", "kernels", "scores"}
+    assert train.main([*arguments, "--store=127.0.0.1:1"]) == 1, "the file is written, but the collector is down"
 
 
 def test_the_same_dataset_gives_the_same_trees(dataset: pathlib.Path, model: pathlib.Path) -> None:

@@ -19,6 +19,7 @@
 #include "telemetry/v1/dataset.grpc.pb.h"
 #include "telemetry/v1/dataset.pb.h"
 #include "telemetry/v1/deletion.pb.h"
+#include "telemetry/v1/models.pb.h"
 #include "tests/server/access/log_capture.h"
 #include "tests/server/collector/any_call.h"
 #include "tests/server/collector/collector_story.h"
@@ -45,7 +46,7 @@ std::vector<std::string> OwnMethods() {
   std::vector<std::string> methods;
   for (const google::protobuf::FileDescriptor* file :
        {v1::Open::descriptor()->file(), v1::Filter::descriptor()->file(), v1::DeleteRequest::descriptor()->file(),
-        v1::CacheEntry::descriptor()->file()}) {
+        v1::CacheEntry::descriptor()->file(), v1::StoredModel::descriptor()->file()}) {
     for (int i = 0; i < file->service_count(); ++i) {
       const google::protobuf::ServiceDescriptor* service = file->service(i);
       for (int k = 0; k < service->method_count(); ++k) {
@@ -61,6 +62,10 @@ bool Writes(const std::string& method) { return method.find("IngestService") != 
 bool Deletes(const std::string& method) { return method.find("DeletionService") != std::string::npos; }
 
 bool Caches(const std::string& method) { return method == "/telemetry.v1.CacheService/Put"; }
+
+bool ChangesModels(const std::string& method) {
+  return method.ends_with("ModelService/Put") || method.ends_with("ModelService/Remove");
+}
 
 std::string RequestFor(const std::string& method) {
   if (method.ends_with("/Stream")) {
@@ -91,11 +96,13 @@ struct Credential {
   std::string writing;
   std::string deleting = "denied";
   std::string caching = "denied";
+  std::string modelling = "denied";
 
   const std::string& Verdict(const std::string& method) const {
     if (reading == "unauthenticated") return reading;
     if (Deletes(method)) return deleting;
     if (Caches(method)) return caching;
+    if (ChangesModels(method)) return modelling;
     return Writes(method) ? writing : reading;
   }
 };
@@ -153,7 +160,8 @@ class AuthorizationTest : public ::testing::Test {
          "denied",
          "denied",
          "in"},
-        {"admin", {Bearer({.name = "writer", .roles = {Role::kAdmin}})}, "in", "in", "in", "in"},
+        {"model", {Bearer({.name = "trainer", .roles = {Role::kModel}})}, "denied", "denied", "denied", "denied", "in"},
+        {"admin", {Bearer({.name = "writer", .roles = {Role::kAdmin}})}, "in", "in", "in", "in", "in"},
     };
   }
 
@@ -165,7 +173,7 @@ TEST_F(AuthorizationTest, EveryMethodWithEveryCredential) {
   const access::LogCapture log;
   const std::vector<Credential> credentials = AllCredentials();
   const std::vector<std::string> methods = OwnMethods();
-  ASSERT_GE(methods.size(), 12u);
+  ASSERT_GE(methods.size(), 16u);
   for (const Credential& credential : credentials) {
     CollectorStory story(ServerOptions{.tokens = tokens_.path()});
     for (const std::string& method : methods) {

@@ -10,6 +10,7 @@
 #include "server/storage/any/any_upkeep.h"
 #include "tests/run_program.h"
 #include "tests/server/storage/dataset_story.h"
+#include "tests/server/storage/model_files.h"
 
 namespace telemetry::commands {
 namespace {
@@ -40,6 +41,10 @@ void Fill(DatasetStory& story) {
   storage::CachePut put = {.sender = "token a", .entry = {}};
   put.entry.set_key("k");
   EXPECT_TRUE(story.writer().PutCacheEntries({put}, {}).ok());
+  const std::string model = storage::ModelFile("t");
+  EXPECT_TRUE(story.writer()
+                  .ChangeModels(storage::ModelPut{.sender = "token b", .request = storage::ModelPart(model)}, {})
+                  .ok());
 }
 
 TEST(Stats, CountsWhatIsThere) {
@@ -53,6 +58,7 @@ TEST(Stats, CountsWhatIsThere) {
   EXPECT_EQ(stats->measurements.at("error"), 1);
   EXPECT_EQ(stats->rejects.size(), 1u);
   EXPECT_EQ(stats->cache_bytes.at("token a"), storage::kCacheEntryBaseBytes + 1);
+  EXPECT_EQ(stats->model_bytes.at("token b"), storage::ModelFile("t").size());
   ASSERT_EQ(stats->rows_by_day.size(), 1u);
   EXPECT_EQ(stats->rows_by_day.begin()->second, 3);
   ASSERT_EQ(stats->producers.size(), 1u);

@@ -18,6 +18,7 @@
 #include "server/storage/postgresql/pg_database.h"
 #include "server/storage/sqlite/sqlite_database.h"
 #include "tests/server/storage/dataset_story.h"
+#include "tests/server/storage/model_files.h"
 #include "tests/server/storage/test_dataset.h"
 
 namespace telemetry::copy {
@@ -61,7 +62,19 @@ void PutCache(storage::StoreWriter& writer) {
   ASSERT_TRUE(outcomes.ok() && outcomes->back().status.ok()) << outcomes.status();
 }
 
-// Sends the records as the producer's next ones, and puts entries into the cache. The records before them are skipped.
+// Stores a model of two parts, and a part of another one.
+void StoreModels(storage::StoreWriter& writer) {
+  const std::string model = storage::ModelFile(std::string(1'500'000, '\0'));
+  const std::string incomplete = storage::ModelFile(std::string(1'500'000, '\xff'));
+  for (const v1::PutModelRequest& part :
+       {storage::ModelPart(model, 0), storage::ModelPart(model, 1), storage::ModelPart(incomplete, 0)}) {
+    const auto outcome = writer.ChangeModels(storage::ModelPut{.sender = "token ci", .request = part}, {});
+    ASSERT_TRUE(outcome.ok() && outcome->status.ok()) << outcome.status();
+  }
+}
+
+// Sends the records as the producer's next ones, stores models, and puts entries into the cache. The records before
+// them are skipped.
 void Send(TestDataset& dataset, uint64_t first_seq, const std::vector<v1::Record>& records) {
   absl::StatusOr<std::unique_ptr<storage::StoreWriter>> writer = dataset.OpenWriter();
   ASSERT_TRUE(writer.ok()) << writer.status();
@@ -73,6 +86,7 @@ void Send(TestDataset& dataset, uint64_t first_seq, const std::vector<v1::Record
   const auto outcomes = (*writer)->CommitBatches({batch});
   ASSERT_TRUE(outcomes.ok() && outcomes->front().status.ok()) << outcomes.status();
   PutCache(**writer);
+  StoreModels(**writer);
 }
 
 v1::Record Reject(const std::string& raw) {

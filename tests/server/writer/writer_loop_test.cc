@@ -52,6 +52,11 @@ class TransactionList final : public storage::StoreWriter {
     Add(text);
     return std::vector<storage::CachePutOutcome>(puts.size());
   }
+  absl::StatusOr<storage::ModelOutcome> ChangeModels(const storage::ModelChange& change,
+                                                     const storage::ModelBudget& /*budget*/) override {
+    Add("model " + std::get<storage::ModelRemoval>(change).sender);
+    return storage::ModelOutcome{};
+  }
   absl::Status Idle() override { return absl::OkStatus(); }
 
  private:
@@ -96,6 +101,11 @@ class WriterLoopTest : public testing::Test {
     loop_.Put(std::move(put),
               [this](const storage::CachePutOutcome& outcome) { puts_.push_back(outcome.status.code()); });
   }
+  void ChangeModels(const std::string& sender) {
+    loop_.ChangeModels(
+        storage::ModelRemoval{.sender = sender, .sha256 = ""},
+        [this](const storage::ModelOutcome& outcome) { model_changes_.push_back(outcome.status.code()); });
+  }
   // Returns the transactions of all jobs that were queued while the first transaction, which opens a producer, was
   // running.
   std::vector<std::string> Transactions() {
@@ -108,8 +118,9 @@ class WriterLoopTest : public testing::Test {
   absl::Notification began_;
   absl::Notification go_on_;
   std::vector<std::string> transactions_;
-  std::vector<absl::StatusCode> removals_;  // status codes of the removals
-  std::vector<absl::StatusCode> puts_;      // status codes of the puts
+  std::vector<absl::StatusCode> removals_;       // status codes of the removals
+  std::vector<absl::StatusCode> model_changes_;  // status codes of the changes of models
+  std::vector<absl::StatusCode> puts_;           // status codes of the puts
   writer::DiskGuard guard_{writer::DiskGuardOptions{}};
   writer::Retention retention_{writer::RetentionOptions{}};
   writer::WriterLoop loop_;
@@ -189,6 +200,18 @@ TEST_F(WriterLoopTest, PutsShareATransactionAndLeaveRoomForRecords) {
   EXPECT_EQ(transactions[1], "commit a");
   // The third put runs later, or not at all if the loop is stopped first.
   EXPECT_EQ(puts_.size(), 3u);
+}
+
+TEST_F(WriterLoopTest, WhileRecordsWaitOneChangeOfModelsIsDoneAtATime) {
+  ChangeModels("1");
+  ChangeModels("2");
+  for (const char* producer : {"a", "b", "c"}) Commit(producer, 1000);
+  const std::vector<std::string> transactions = Transactions();
+  ASSERT_GE(transactions.size(), 4u);
+  // The second change runs later, or not at all if the loop is stopped first.
+  EXPECT_THAT(std::vector<std::string>(transactions.begin(), transactions.begin() + 4),
+              ElementsAre("model 1", "commit a", "commit b", "commit c"));
+  EXPECT_EQ(model_changes_.size(), 2u);
 }
 
 TEST_F(WriterLoopTest, OpeningsOfManyProducersTakeSeveralTransactions) {

@@ -61,6 +61,25 @@ TEST(ReplayTest, ReportsAsTextAndJson) {
   EXPECT_EQ(algorithm.Find("seeds")->items[2].Find("configs")->text, "40");
 }
 
+TEST(ReplayTest, ReplaysSurrogateWithRelatedRunsToo) {
+  ReplayOptions options = {.algorithms = {"random", ""}, .seeds = 5};
+  // The results of a run with times twice as long, of every third config.
+  options.related = [](const StoredRun& run) {
+    tune::search::RelatedRun related = {.trials = {}, .noise = 0.1};
+    for (size_t i = 0; i < run.configs.size(); i += 3) {
+      related.trials.push_back({run.configs[i].config, run.configs[i].perf_ms});
+      if (related.trials.back().perf_ms) related.trials.back().perf_ms = 2 * *related.trials.back().perf_ms;
+    }
+    return std::vector<tune::search::RelatedRun>{related};
+  };
+  const ReplayReport report = ReportOf(options);
+  const std::vector<AlgorithmOutcome>& algorithms = report.runs[0].algorithms;
+  ASSERT_EQ(algorithms.size(), 3U) << "random search does not use related runs";
+  EXPECT_EQ(algorithms[2].algorithm, "+related");
+  EXPECT_LE(MedianConfigsTo2(algorithms[2]).value_or(1000), MedianConfigsTo2(algorithms[1]).value_or(1000) / 2);
+  EXPECT_THAT(ToText(report), HasSubstr("\n  default+related "));
+}
+
 TEST(ReplayTest, ReplaysEachAlgorithmWithSuggestionsToo) {
   ReplayOptions options = {.algorithms = {"random", ""}, .seeds = 3};
   options.suggest = [](const StoredRun& run, const codegen::ConfigSpace& /*space*/) {

@@ -92,10 +92,18 @@ TEST_F(JournalTest, KeepsAnAttempt) {
 
 TEST_F(JournalTest, KeepsWhatTheSearchBeganWith) {
   const auto config = *codegen::Config::Parse("Config(block_sizes=[32, 64], num_warps=4)");
-  ASSERT_TRUE(Open()->Begin(kAttempt, absl::FromUnixMicros(1), {config}).ok());
+  const search::RelatedRun related = {.trials = {{config, 0.1}, {config, {}}}, .noise = 0.25};
+  ASSERT_TRUE(Open()->Begin(kAttempt, absl::FromUnixMicros(1), {config}, {related}).ok());
   const auto journal = Open();
   EXPECT_TRUE(journal->has_begun());
-  EXPECT_EQ(journal->TakeContents().starting_points, std::vector{config});
+  const Journal::Contents contents = journal->TakeContents();
+  EXPECT_EQ(contents.starting_points, std::vector{config});
+  ASSERT_EQ(contents.related.size(), 1u);
+  EXPECT_EQ(contents.related[0].noise, 0.25);
+  ASSERT_EQ(contents.related[0].trials.size(), 2u);
+  EXPECT_EQ(contents.related[0].trials[0].config, config);
+  EXPECT_EQ(contents.related[0].trials[0].perf_ms, 0.1);
+  EXPECT_EQ(contents.related[0].trials[1].perf_ms, std::nullopt);
 }
 
 // Simulates a process that was killed after it recorded the end of the attempt and before it removed the journal.

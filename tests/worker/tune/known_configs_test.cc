@@ -11,6 +11,7 @@
 
 #include "tests/client/fake_cache.h"
 #include "tests/client/fake_dataset.h"
+#include "worker/tune/search/related_runs.h"
 
 namespace telemetry::worker::tune {
 namespace {
@@ -190,10 +191,10 @@ TEST_F(KnownConfigsTest, ACollectorThatIsAwayIsAnErrorOnlyWhereTheCacheHasNone) 
 }
 
 TEST(ShapeDistanceTest, CountsDoublings) {
-  EXPECT_EQ(ShapeDistance("[(64, 64)]", "[(64, 64)]"), 0);
-  EXPECT_EQ(ShapeDistance("[(64, 64)]", "[(32, 256)]"), 3);
-  EXPECT_TRUE(std::isinf(ShapeDistance("[(64, 64)]", "[(64,)]")));
-  EXPECT_EQ(ShapeDistance("", ""), 0);
+  EXPECT_EQ(search::ShapeDistance("[(64, 64)]", "[(64, 64)]"), 0);
+  EXPECT_EQ(search::ShapeDistance("[(64, 64)]", "[(32, 256)]"), 3);
+  EXPECT_TRUE(std::isinf(search::ShapeDistance("[(64, 64)]", "[(64,)]")));
+  EXPECT_EQ(search::ShapeDistance("", ""), 0);
 }
 
 }  // namespace

@@ -34,7 +34,8 @@ double SquaredDistance(const Features& a, const Features& b) {
 
 GaussianProcess::GaussianProcess(size_t features) : assumptions_(Assumptions::For(features)) {}
 
-void GaussianProcess::Fit(std::vector<Features> inputs, const std::vector<double>& values) {
+void GaussianProcess::Fit(std::vector<Features> inputs, const std::vector<double>& values,
+                          const std::vector<double>& noises) {
   inputs_ = std::move(inputs);
   mean_ = Mean(values);
   std::vector<double> centred;
@@ -47,7 +48,7 @@ void GaussianProcess::Fit(std::vector<Features> inputs, const std::vector<double
   for (size_t i = 0; i < size; ++i) {
     double* row = factor_.row(i);
     for (size_t j = 0; j < i; ++j) row[j] = CorrelationAt(SquaredDistance(inputs_[i], inputs_[j]));
-    row[i] = 1 + assumptions_.noise;
+    row[i] = 1 + assumptions_.noise + (noises.empty() ? 0 : noises[i]);
   }
   // Cannot fail: the noise on the diagonal makes the matrix positive definite.
   Factorize(&factor_);

@@ -20,8 +20,9 @@ class GaussianProcess {
 
   // Replaces the observations. The relevances of the last Fit are the starting point for the new ones, and stay as they
   // are while there are few more observations than before. Needs at least one observation, and as many values as
-  // inputs.
-  void Fit(std::vector<Features> inputs, const std::vector<double>& values);
+  // inputs. `noises`: of each observation, the variance of its own noise beside the fitted one, as a fraction of the
+  // signal's variance; empty: 0.
+  void Fit(std::vector<Features> inputs, const std::vector<double>& values, const std::vector<double>& noises = {});
 
   struct Prediction {
     double mean = 0;

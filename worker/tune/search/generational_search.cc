@@ -125,6 +125,7 @@ void GenerationalSearch::FillFirst() {
       warnings_.push_back(Cat("starting point ", config.ToString(), " is left out: ", taken.message()));
     }
   }
+  FillStart();
   OfferRandomUpTo(static_cast<size_t>(limits_.first_generation));
 }
 

@@ -60,6 +60,8 @@ class GenerationalSearch : public SearchAlgorithm {
   // Fills a generation, or a part of it with `count` points, with calls of Offer and OfferRandom. The search is over if
   // no point is accepted.
   virtual void Fill(size_t count) = 0;
+  // Offers points of the first generation, after the default and the starting points and before random ones.
+  virtual void FillStart() {}
   // Returns true if more outcomes are needed before the next call of Fill. Called only if points have no outcome yet.
   virtual bool NeedsOutcomes() const { return true; }
   // Called after outcomes were added to outcomes(); if Fill offers whole generations, after each generation.

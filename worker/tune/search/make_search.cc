@@ -19,6 +19,8 @@ using codegen::ConfigSpace;
 using record::Cat;
 
 constexpr int kUnlimited = 1 << 30;
+// Configs of the first generation if results of related runs are known: they replace most random points.
+constexpr int kFirstWithRelated = 15;
 
 // The limits of an algorithm at an effort. Quick searches end at max_configs; full searches end after max_generations
 // or when they stop gaining. The sizes of full efforts are Helion's.
@@ -47,13 +49,15 @@ Sizes ChooseSizes(std::string_view algorithm, Effort effort) {
 }
 
 std::unique_ptr<SearchAlgorithm> Make(std::string_view algorithm, const ConfigSpace& space, SearchSetup setup,
-                                      size_t width) {
+                                      size_t width, const std::vector<RelatedRun>& related) {
   if (algorithm == "random") return std::make_unique<RandomSearch>(space, std::move(setup));
   if (algorithm == "pattern") return std::make_unique<PatternSearch>(space, std::move(setup), width);
   if (algorithm == "differential_evolution") {
     return std::make_unique<DifferentialEvolution>(space, std::move(setup), width);
   }
-  return std::make_unique<SurrogateSearch>(space, std::move(setup), width);
+  RelatedModel model(PointSpace(space), related);
+  if (model.has_times()) setup.limits.first_generation = std::min(setup.limits.first_generation, kFirstWithRelated);
+  return std::make_unique<SurrogateSearch>(space, std::move(setup), width, std::move(model));
 }
 
 // Returns a search with one generation and without random points.
@@ -117,7 +121,7 @@ absl::StatusOr<std::unique_ptr<SearchAlgorithm>> MakeSearch(const ConfigSpace& s
   setup.limits = sizes.limits;
   setup.limits.max_generations = options.max_generations.value_or(setup.limits.max_generations);
   setup.limits.max_configs = options.max_configs.value_or(setup.limits.max_configs);
-  return Make(algorithm, space, std::move(setup), sizes.width);
+  return Make(algorithm, space, std::move(setup), sizes.width, options.related);
 }
 
 }  // namespace telemetry::worker::tune::search

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "worker/codegen/config_space.h"
 #include "worker/tune/search/effort.h"
+#include "worker/tune/search/related_runs.h"
 #include "worker/tune/search/search_algorithm.h"
 
 namespace telemetry::worker::tune::search {
@@ -24,6 +25,8 @@ struct SearchOptions {
   // Proposed in the first generation, after the default config. Configs that are not valid in the space give
   // warnings().
   std::vector<codegen::Config> starting_points;
+  // Results of related runs, the nearest first, for "surrogate"; the first kMostRelatedRuns are used.
+  std::vector<RelatedRun> related;
   // The configs that "finite" proposes, for any effort.
   std::vector<codegen::Config> finite_configs;
   // At least 1. Unset: the effort decides.

@@ -77,6 +77,25 @@ absl::StatusOr<Point> PointSpace::ToPoint(const Config& config) const {
   return point;
 }
 
+std::optional<Point> PointSpace::FindPoint(const Config& config) const {
+  Point point;
+  point.reserve(dimensions_.size());
+  for (const Dimension& dimension : dimensions_) {
+    const codegen::ConfigParameter& parameter = dimension.parameter();
+    const Json* value = config.json().Find(parameter.key);
+    if (value != nullptr && parameter.index >= 0) {
+      const auto index = static_cast<size_t>(parameter.index);
+      if (index >= value->items.size()) return std::nullopt;
+      value = &value->items[index];
+    }
+    const std::optional<int64_t> ordinal =
+        value == nullptr ? std::optional(dimension.default_ordinal()) : dimension.FindOrdinal(*value);
+    if (!ordinal) return std::nullopt;
+    point.push_back(*ordinal);
+  }
+  return point;
+}
+
 bool PointSpace::IsValid(const Point& point) const { return space_.Normalize(ToConfig(point)).ok(); }
 
 int64_t PointSpace::valid_size() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -29,6 +30,9 @@ class PointSpace {
   codegen::Config ToConfig(const Point& point) const;
   // Returns the INVALID_ARGUMENT of ConfigSpace::Normalize if the config is not valid in the space.
   absl::StatusOr<Point> ToPoint(const codegen::Config& config) const;
+  // Returns the point whose values are those of the config, with defaults for keys that it lacks; nullopt if a value is
+  // not one of its parameter. The point may violate constraints.
+  std::optional<Point> FindPoint(const codegen::Config& config) const;
   bool IsValid(const Point& point) const;
 
   // Returns true if constraints connect parameters; the valid points are then numbered.

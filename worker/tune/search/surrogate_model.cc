@@ -46,6 +46,29 @@ Observations Thinned(Observations all) {
   return thinned;
 }
 
+// Returns the slope of the values over what the related runs predict, from 0 to 1. A few imagined results, for which
+// the prediction is right, count among the observations.
+double TrustIn(const RelatedModel* related, const Observations& times) {
+  if (related == nullptr) return 0;
+  constexpr double kImagined = 4;
+  const auto count = static_cast<double>(times.values.size());
+  std::vector<double> predicted;
+  double mean_predicted = 0;
+  double mean_value = 0;
+  for (size_t i = 0; i < times.values.size(); ++i) {
+    predicted.push_back(related->ExpectedTime(times.inputs[i]));
+    mean_predicted += predicted.back() / count;
+    mean_value += times.values[i] / count;
+  }
+  double products = kImagined * related->variance();
+  double squares = products + 1e-9;
+  for (size_t i = 0; i < times.values.size(); ++i) {
+    products += (predicted[i] - mean_predicted) * (times.values[i] - mean_value);
+    squares += (predicted[i] - mean_predicted) * (predicted[i] - mean_predicted);
+  }
+  return std::clamp(products / squares, 0.0, 1.0);
+}
+
 }  // namespace
 
 Features ComputeFeatures(const PointSpace& space, const Point& point) {
@@ -56,8 +79,9 @@ Features ComputeFeatures(const PointSpace& space, const Point& point) {
   return features;
 }
 
-SurrogateModel::SurrogateModel(const PointSpace& space)
-    : times_(ComputeFeatures(space, space.Default()).size()),
+SurrogateModel::SurrogateModel(const PointSpace& space, const RelatedModel* related)
+    : related_(related != nullptr && related->has_times() ? related : nullptr),
+      times_(ComputeFeatures(space, space.Default()).size()),
       failures_(ComputeFeatures(space, space.Default()).size()) {}
 
 bool SurrogateModel::Fit(const PointSpace& space, const std::vector<Outcome>& outcomes,
@@ -81,6 +105,11 @@ bool SurrogateModel::Fit(const PointSpace& space, const std::vector<Outcome>& ou
   best_ = *std::min_element(times.values.begin(), times.values.end());
   for (double& value : times.values) value = std::min(value, best_ + kSlowest);
   has_failures_ = times.values.size() < failures.values.size();
+  trust_ = TrustIn(related_, times);
+  if (related_ != nullptr) {
+    for (size_t i = 0; i < times.values.size(); ++i) times.values[i] -= Prior(times.inputs[i]);
+    for (size_t i = 0; i < failures.values.size(); ++i) failures.values[i] -= FailurePrior(failures.inputs[i]);
+  }
   const auto fit = [](GaussianProcess* process, Observations observations) {
     observations = Thinned(std::move(observations));
     process->Fit(std::move(observations.inputs), observations.values);
@@ -93,20 +122,29 @@ bool SurrogateModel::Fit(const PointSpace& space, const std::vector<Outcome>& ou
   return true;
 }
 
+double SurrogateModel::Prior(const Features& features) const {
+  return related_ == nullptr ? 0 : trust_ * related_->ExpectedTime(features);
+}
+
+double SurrogateModel::FailurePrior(const Features& features) const {
+  return related_ == nullptr ? 0 : related_->ExpectedFailure(features);
+}
+
 double SurrogateModel::ChanceToRun(const Features& features) const {
-  return has_failures_ ? std::clamp(1 - failures_.PredictMean(features), 0.02, 1.0) : 1;
+  const double own = has_failures_ ? failures_.PredictMean(features) : 0;
+  return std::clamp(1 - own - FailurePrior(features), 0.02, 1.0);
 }
 
 double SurrogateModel::ExpectedGain(const Features& features) const {
   const GaussianProcess::Prediction time = times_.Predict(features);
   const double deviation = std::max(1e-9, time.deviation);
-  const double lead = (best_ - time.mean) / deviation;
+  const double lead = (best_ - time.mean - Prior(features)) / deviation;
   const double gain = deviation * (lead * NormalShare(lead) + NormalDensity(lead));
   return std::max(0.0, gain) * ChanceToRun(features);
 }
 
 double SurrogateModel::ExpectedTime(const Features& features) const {
-  return times_.PredictMean(features) + kFailureMalus * (1 - ChanceToRun(features));
+  return times_.PredictMean(features) + Prior(features) + kFailureMalus * (1 - ChanceToRun(features));
 }
 
 }  // namespace telemetry::worker::tune::search

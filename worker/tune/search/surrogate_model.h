@@ -6,6 +6,7 @@
 
 #include "worker/tune/search/gaussian_process.h"
 #include "worker/tune/search/generational_search.h"
+#include "worker/tune/search/related_model.h"
 
 namespace telemetry::worker::tune::search {
 
@@ -15,7 +16,8 @@ Features ComputeFeatures(const PointSpace& space, const Point& point);
 // A model of the outcomes so far. For points that were not tried it predicts the time and the probability of failure.
 class SurrogateModel {
  public:
-  explicit SurrogateModel(const PointSpace& space);
+  // `related` may be null, and must outlive the model otherwise.
+  explicit SurrogateModel(const PointSpace& space, const RelatedModel* related = nullptr);
 
   // Fits the model to the outcomes, and to points that cannot run. Returns false if too few outcomes have a time.
   bool Fit(const PointSpace& space, const std::vector<Outcome>& outcomes, const std::deque<Point>& refused);
@@ -30,7 +32,12 @@ class SurrogateModel {
 
  private:
   double ChanceToRun(const Features& features) const;
+  // Returns the part of the logarithm of the time that the related runs predict; 0 without any.
+  double Prior(const Features& features) const;
+  double FailurePrior(const Features& features) const;
 
+  const RelatedModel* const related_;
+  double trust_ = 0;          // factor of the related runs' prediction: 1 if it fits the outcomes, 0 if it does not
   GaussianProcess times_;     // log of the time in ms, capped at kSlowest above the best
   GaussianProcess failures_;  // 1: the point has no time; 0: it has one
   bool has_failures_ = false;

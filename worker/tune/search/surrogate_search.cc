@@ -11,6 +11,7 @@ namespace {
 constexpr size_t kParents = 12;           // best points that are mixed
 constexpr int kMixtures = 300;            // mixtures among the candidates
 constexpr int kStrangers = 200;           // plausible random points among the candidates
+constexpr size_t kFirstOfRelated = 10;    // configs of the first generation that related runs predict to be fast
 constexpr int kClimbs = 3;                // rounds that add the neighbours of the best candidates
 constexpr size_t kClimbers = 12;          // candidates whose neighbours a round adds
 constexpr size_t kExploredAround = 6;     // best points whose neighbours are explored
@@ -29,6 +30,30 @@ bool SurrogateSearch::IsLate() const { return room() <= kPolishedShare * limits(
 bool SurrogateSearch::NeedsOutcomes() const {
   if (2 * outcomes().size() < static_cast<size_t>(limits().first_generation)) return true;
   return IsLate() && Unfinished().size() > kMostLate;
+}
+
+void SurrogateSearch::FillStart() {
+  if (!related_.has_times()) return;
+  std::vector<Point> points = related_.best_points();
+  for (int i = 0; i < kStrangers; ++i) points.push_back(sampler().Plausible());
+  const auto is_invalid = [this](const Point& point) { return !space().IsValid(point); };
+  points.erase(std::remove_if(points.begin(), points.end(), is_invalid), points.end());
+  const auto worth = [this](const Features& features) {
+    return -related_.ExpectedTime(features) - related_.ExpectedFailure(features);
+  };
+  std::set<Point> considered;
+  std::vector<Candidate> candidates;
+  Consider(points, worth, &considered, &candidates);
+  for (int round = 0; round < kClimbs; ++round) {
+    Consider(AroundMostWorth(&candidates), worth, &considered, &candidates);
+  }
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.worth > b.worth; });
+  size_t taken = 0;
+  for (const Candidate& candidate : candidates) {
+    if (taken == kFirstOfRelated) return;
+    taken += Offer(candidate.point) ? 1 : 0;
+  }
 }
 
 void SurrogateSearch::Fill(size_t count) {

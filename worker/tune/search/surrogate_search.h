@@ -20,14 +20,19 @@ namespace telemetry::worker::tune::search {
 // have none yet are worth less, because their trials would give the same information.
 class SurrogateSearch : public GenerationalSearch {
  public:
-  // `batch` is the number of configs of each generation after the first.
-  SurrogateSearch(const codegen::ConfigSpace& space, SearchSetup setup, size_t batch)
-      : GenerationalSearch(space, std::move(setup)), model_(this->space()), batch_(batch) {}
+  // `batch` is the number of configs of each generation after the first. With results of related runs, the first
+  // generation has the configs that they predict to be fast.
+  SurrogateSearch(const codegen::ConfigSpace& space, SearchSetup setup, size_t batch, RelatedModel related)
+      : GenerationalSearch(space, std::move(setup)),
+        related_(std::move(related)),
+        model_(this->space(), &related_),
+        batch_(batch) {}
   std::string name() const override { return "SurrogateSearch"; }
 
  protected:
   std::optional<size_t> GenerationSize() const override { return batch_; }
   void Fill(size_t count) override;
+  void FillStart() override;
   bool NeedsOutcomes() const override;
 
  private:
@@ -48,6 +53,7 @@ class SurrogateSearch : public GenerationalSearch {
   std::vector<Point> Around(size_t best) const;
   std::vector<Point> Mixtures();
 
+  const RelatedModel related_;
   SurrogateModel model_;
   const size_t batch_;
 };

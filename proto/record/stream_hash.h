@@ -8,7 +8,7 @@
 
 struct evp_md_ctx_st;
 
-namespace telemetry::exporter::files {
+namespace telemetry::record {
 
 // A SHA-256 hash that is computed piece by piece. Not thread-safe.
 class StreamHash {
@@ -30,4 +30,4 @@ class StreamHash {
   bool good_ = false;
 };
 
-}  // namespace telemetry::exporter::files
+}  // namespace telemetry::record

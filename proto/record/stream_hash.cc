@@ -1,10 +1,10 @@
-#include "server/export/files/stream_hash.h"
+#include "proto/record/stream_hash.h"
 
 #include <openssl/evp.h>
 
 #include "proto/record/ids.h"
 
-namespace telemetry::exporter::files {
+namespace telemetry::record {
 
 void StreamHash::Free::operator()(evp_md_ctx_st* context) const { EVP_MD_CTX_free(context); }
 
@@ -23,7 +23,7 @@ absl::StatusOr<std::string> StreamHash::Hex() {
     return absl::InternalError("the cryptographic library has no SHA-256");
   }
   digest.resize(size);
-  return record::HexEncode(digest);
+  return HexEncode(digest);
 }
 
-}  // namespace telemetry::exporter::files
+}  // namespace telemetry::record
