@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -129,6 +130,7 @@ struct FormFlags {
     RETURN_IF_ERROR(wrapper::program::CheckFitsMemory(written));
     if (form == "cpp") return wrapper::program::CppProgram(written, options);
     if (form == "python") return wrapper::program::PythonProgram(written, options);
+    if (form == "fx") return wrapper::program::FxProgram(written, options);
     v1::Run run;
     run.set_kernel_name(written.name);
     return Cat(record::sidecar::FormatIrRecord(wrapper::WrapperGraph(written, Cat(dialect, ":0")), run), "\n");
@@ -145,6 +147,7 @@ class PlanShowCommand final : public cli::Command {
   telemetry-worker plan show mine.json --as graph             a line of .wrapper.jsonl, without the ids of a run
   telemetry-worker plan show mine.json --as cpp --dialect opencl --debug-values 2 --debug-kernels softmax
   telemetry-worker plan show mine.json --as python
+  telemetry-worker plan show mine.json --as fx                a torch.fx.GraphModule
 )help",
                  .notes = absl::StrCat(kNotes,
                                        "Exit status: 0 printed; 1 no program can be written; 2 wrong usage, or "
@@ -152,7 +155,7 @@ class PlanShowCommand final : public cli::Command {
 
   void AddFlags(cli::Flags& flags) override {
     flags_.form = "lines";
-    flags_.AddTo(flags, {"lines", "graph", "cpp", "python"});
+    flags_.AddTo(flags, {"lines", "graph", "cpp", "python", "fx"});
   }
 
   absl::StatusOr<int> Run() override {
@@ -182,18 +185,19 @@ class PlanWriteCommand final : public cli::Command {
              .summary = "Write a plan as a standalone program, or its graph, to a file",
              .examples = R"help(  telemetry-worker plan write attention --dialect opencl              attention.cpp
   telemetry-worker plan write mine.json --as python --out mine.py --debug-values 1
+  telemetry-worker plan write mine.json --as fx                       mine_fx.py, for PyTorch
   eval "$(telemetry-worker plan write mine.json)"                     writes, compiles and runs it
 )help",
              .notes = absl::StrCat(
                  kNotes,
-                 R"help(The program does not depend on this project. It checks its results, and prints its times. The command that compiles and
+                 R"help(The program does not depend on this project. It checks its results, and prints its times (not with --as fx). The command that compiles and
 runs the program is printed on standard output. An existing file with other content is not overwritten.
 Exit status: 0 written; 1 not written; 2 wrong usage, or the file is not a plan.)help")}) {}
 
   void AddFlags(cli::Flags& flags) override {
     flags_.form = "cpp";
-    flags_.AddTo(flags, {"cpp", "python", "graph"});
-    flags.Add("out", out_, "Output file (default: NAME.cpp, NAME.py or NAME.wrapper.jsonl in this folder)")
+    flags_.AddTo(flags, {"cpp", "python", "fx", "graph"});
+    flags.Add("out", out_, "Output file (default: NAME.cpp, NAME.py, NAME_fx.py or NAME.wrapper.jsonl in this folder)")
         ->type_name("FILE");
   }
 
@@ -202,13 +206,15 @@ Exit status: 0 written; 1 not written; 2 wrong usage, or the file is not a plan.
     ASSIGN_OR_RETURN(const MemoryPlan planned, OpenPlan(flags_.plan, &plan));
     const Plan& written = flags_.is_unplanned ? plan : planned.plan;
     ASSIGN_OR_RETURN(ProgramOptions options, flags_.Options());
-    const std::string extension = flags_.form == "cpp" ? ".cpp" : flags_.form == "python" ? ".py" : ".wrapper.jsonl";
-    const std::string path = out_.empty() ? Cat(wrapper::program::FileName(plan, options), extension) : out_;
+    const std::map<std::string, std::string> endings = {
+        {"cpp", ".cpp"}, {"python", ".py"}, {"fx", "_fx.py"}, {"graph", ".wrapper.jsonl"}};
+    const std::string path =
+        out_.empty() ? Cat(wrapper::program::FileName(plan, options), endings.at(flags_.form)) : out_;
     ASSIGN_OR_RETURN(const std::string text, flags_.Write(written, options));
     RETURN_IF_ERROR(WriteOutputFile(path, text));
     spdlog::info("wrote {}", path);
     if (flags_.form == "cpp") std::cout << repro::CppCommand(written, options, path) << "\n";
-    if (flags_.form == "python") std::cout << "python3 " << repro::ForShell(path) << "\n";
+    if (flags_.form == "python" || flags_.form == "fx") std::cout << "python3 " << repro::ForShell(path) << "\n";
     return cli::kExitDone;
   }
 

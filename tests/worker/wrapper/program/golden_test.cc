@@ -41,6 +41,13 @@ TEST(ProgramGoldenTest, Python) {
   }
 }
 
+TEST(ProgramGoldenTest, Fx) {
+  for (const Plan& plan : FivePlans()) {
+    ExpectGolden(plan.name + ".fx.py.txt", FxProgram(plan, OptionsFor(CudaTarget())));
+  }
+  ExpectGolden("attention.opencl.fx.py.txt", FxProgram(FivePlans()[1], OptionsFor(OpenClTarget())));
+}
+
 TEST(ProgramGoldenTest, DebugCalls) {
   for (const int index : {1, 4}) {
     const Plan plan = FivePlans()[static_cast<size_t>(index)];
