@@ -82,9 +82,7 @@ class PlanListCommand final : public cli::Command {
     for (const std::string& name : names) {
       Plan plan;
       ASSIGN_OR_RETURN(const MemoryPlan planned, OpenPlan(name, &plan));
-      const auto calls = std::count_if(plan.lines.begin(), plan.lines.end(), [](const wrapper::Line& line) {
-        return wrapper::AsKernelCall(line) != nullptr;
-      });
+      const auto calls = std::count_if(plan.lines.begin(), plan.lines.end(), wrapper::IsCall);
       std::cout << absl::StrFormat("%-16s  %s, %s, %s, peak memory %d bytes\n", name,
                                    Counted(plan.inputs.size(), "input"), Counted(static_cast<size_t>(calls), "call"),
                                    Counted(plan.outputs.size(), "output"), planned.peak_bytes_after);

@@ -82,6 +82,25 @@ class PlanCommand(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("Python programs need CUDA", done.stderr)
 
+    def test_fx_programs(self):
+        for dialect, library in (("cuda", "import cupy"), ("opencl", "import pyopencl")):
+            shown = self.output("show", self.file, "--as", "fx", "--dialect", dialect)
+            self.assertIn("def make_graph_module(device=DEVICE):", shown)
+            self.assertIn(library, shown)
+            self.assertRegex(self.output("write", self.file, "--as", "fx", "--dialect", dialect, "--out", f"{dialect}.py"),
+                             f"^python3 .*{dialect}.py")  # fmt: skip
+            self.assertEqual((self.folder / f"{dialect}.py").read_text(), shown)
+        debugged = plan("show", self.file, "--as", "fx", "--debug-values", "2")
+        self.assertEqual(debugged.returncode, 2)
+        self.assertIn("torch.fx.Interpreter", debugged.stderr)
+
+    def test_run_writes_rows(self):
+        inputs = [*PLAN["inputs"], {"name": "rows_to_add", "dtype": "i32", "sizes": [32]}]
+        lines = [*PLAN["lines"], {"index_put": "out", "indices": "rows_to_add", "values": "rows", "accumulate": True}]
+        self.file.write_text(json.dumps(PLAN | {"inputs": inputs, "lines": lines}))
+        self.assertIn("3 inputs, 4 calls, 1 output", self.output("list", self.file))
+        self.assertIn("out f16[32, 64]: right: ", self.output("run", self.file, "--device", DEVICE))
+
     def test_run(self):
         for flags in ((), ("--unplanned", "--seed", "7")):
             done = plan("run", self.file, "--device", DEVICE, *flags)

@@ -85,6 +85,12 @@ absl::StatusOr<std::vector<int64_t>> ReadIntegers(const JsonMember& array) {
   return integers;
 }
 
+absl::StatusOr<bool> ReadBool(const JsonMember& member) {
+  const Json::Kind kind = member.json().kind;
+  if (kind == Json::Kind::kTrue || kind == Json::Kind::kFalse) return kind == Json::Kind::kTrue;
+  return member.Error("expected true or false");
+}
+
 // A reader of one file, line by line into a PlanBuilder.
 class PlanReader {
  public:
@@ -127,6 +133,7 @@ class PlanReader {
                                                                        {"extern", &PlanReader::ReadCall},
                                                                        {"extern_allocating", &PlanReader::ReadCall},
                                                                        {"view", &PlanReader::ReadView},
+                                                                       {"index_put", &PlanReader::ReadIndexPut},
                                                                        {"allocate", &PlanReader::ReadAllocate},
                                                                        {"free", &PlanReader::ReadEnd},
                                                                        {"release", &PlanReader::ReadEnd},
@@ -182,6 +189,19 @@ class PlanReader {
       ASSIGN_OR_RETURN(offset, line["offset"].Integer());
     }
     buffers_[name] = builder_.View(base, std::move(sizes), std::move(strides), offset, name);
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadIndexPut(const JsonMember& line) {
+    RETURN_IF_ERROR(CheckMembers(line, {"index_put", "indices", "values", "accumulate"}));
+    ASSIGN_OR_RETURN(const BufferRef target, ReadBuffer(line["index_put"]));
+    ASSIGN_OR_RETURN(const BufferRef indices, ReadBuffer(line["indices"]));
+    ASSIGN_OR_RETURN(const BufferRef values, ReadBuffer(line["values"]));
+    bool accumulate = false;
+    if (line["accumulate"].exists()) {
+      ASSIGN_OR_RETURN(accumulate, ReadBool(line["accumulate"]));
+    }
+    builder_.IndexPut(target, indices, values, accumulate);
     return absl::OkStatus();
   }
 

@@ -139,6 +139,10 @@ class FxLines {
     Body(Pack(line.pack), " = ", ExternText(line.call));
   }
   void operator()(const Unpack& line) { WriteDense(line.buffer, Cat(Pack(line.pack), "[", line.index, "]")); }
+  void operator()(const IndexPut& line) {
+    Body("call(torch.ops.aten.index_put_.default, ", Name(line.target), ", [call(torch.Tensor.to, ", Name(line.indices),
+         ", torch.int64)], ", Name(line.values), ", ", line.accumulate ? "True" : "False", ")");
+  }
   void operator()(const Comment&) {}
 
  private:

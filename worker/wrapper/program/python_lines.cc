@@ -17,7 +17,8 @@ namespace {
 constexpr std::string_view kPythonReserved =
     "False None True and as assert async await break class continue def del elif else except finally for from "
     "global if import in is lambda nonlocal not or pass raise return try while with yield allocate check_output "
-    "compile_kernel cupy extern_layer_norm extern_product launch main make_input make_inputs np run_plan view "
+    "compile_kernel cupy extern_layer_norm extern_product index_put launch main make_input make_inputs np run_plan "
+    "view "
     "debug_tensor debug_output debug_number debug_inputs debug_before debug_after debug_wrote";
 
 // A writer of the lines of a plan as the body of a function: the code of each line below its text.
@@ -102,6 +103,13 @@ class PythonLines {
   void operator()(const Unpack& line) {
     Body(Name(line.buffer), ", ", Pack(line.pack), "[", line.index, "] = ", Pack(line.pack), "[", line.index,
          "], None");
+  }
+  void operator()(const IndexPut& line) {
+    WriteDebugBefore({});
+    Body("index_put(", Quoted(ShortName(plan_.buffer(line.target).dtype)), ", ", Name(line.target), ", ",
+         Name(line.indices), ", ", Name(line.values), ", ", line.accumulate ? "True" : "False", ")");
+    WriteDebugAfter();
+    runtime_.insert("index_put.py");
   }
   void operator()(const Comment&) {}
 

@@ -71,6 +71,20 @@ TEST(PlanFileTest, HasNumbersConfigsAndReleases) {
             "output out\n");
 }
 
+TEST(PlanFileTest, RowsAreWrittenAndAddedTo) {
+  const std::string made = R"({"call": "exp", "arguments": ["x"], "outputs": ["out"]},)";
+  const absl::StatusOr<Plan> plan =
+      ParsePlan(FileOf(made + R"({"index_put": "out", "indices": "n", "values": "x", "accumulate": true},
+                                {"index_put": "out", "indices": "n", "values": "x"})"));
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_THAT(plan->DebugString(), HasSubstr("index_put out[n] += x\nindex_put out[n] = x\n"));
+  EXPECT_EQ(MessageOf(FileOf(made + R"({"index_put": "out", "indices": "n", "values": "x", "accumulate": 1})")),
+            "lines[1].accumulate: expected true or false");
+  EXPECT_THAT(MessageOf(FileOf(made + R"({"index_put": "out", "indices": "x", "values": "x"})")),
+              HasSubstr("lines[1]: plan 'p': index_put: buffer 'x' is f32[4, 8], but the indices have to be i32"));
+  EXPECT_THAT(MessageOf(FileOf(made + R"({"index_put": "out", "values": "x"})")), HasSubstr("lines[1].indices: "));
+}
+
 TEST(PlanFileTest, ErrorsNameThePlace) {
   EXPECT_THAT(MessageOf("{\"name\": }"), HasSubstr("at byte "));
   EXPECT_EQ(MessageOf("[]"), "expected an object");
@@ -86,8 +100,8 @@ TEST(PlanFileTest, ErrorsNameThePlace) {
   EXPECT_EQ(MessageOf(R"({"name": "p", "lines": []})"), "outputs: missing or empty; expected the names of buffers");
   EXPECT_EQ(MessageOf(FileOf(R"({"comment": "nothing"})")), "outputs[0]: no buffer 'out' before this place");
   EXPECT_EQ(MessageOf(FileOf(R"({"calls": "exp"})")),
-            "lines[0]: a line has one of the members call, extern, extern_allocating, view, allocate, free, release, "
-            "comment");
+            "lines[0]: a line has one of the members call, extern, extern_allocating, view, index_put, allocate, "
+            "free, release, comment");
   EXPECT_THAT(MessageOf(FileOf(R"({"call": "softmx", "arguments": ["x"], "outputs": ["out"]})")),
               AllOf(HasSubstr("lines[0]: plan 'p': "), HasSubstr("softmax")));
   EXPECT_THAT(MessageOf(FileOf(R"({"call": "softmax", "arguments": ["n"], "outputs": ["out"]})")),

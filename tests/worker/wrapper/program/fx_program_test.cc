@@ -70,6 +70,12 @@ TEST_F(FxProgramTest, TheFivePlansAreRight) {
   ExpectAllRight();
 }
 
+TEST_F(FxProgramTest, WrittenRowsAreRight) {
+  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) Add(*RowUpdatePlan(dtype));
+  Add(PlanMemory(*RowUpdatePlan())->plan);
+  ExpectAllRight();
+}
+
 // Each kernel of the library as a kernel of the plan, as an extern kernel that writes to memory of the plan, and as one
 // that allocates its outputs.
 TEST_F(FxProgramTest, EveryKernelIsRightAsCodeAndAsAnOperation) {

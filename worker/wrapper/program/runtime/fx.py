@@ -6,7 +6,7 @@ import torch
 import torch.fx
 
 # Operations that write their arguments. Passes over a graph must not remove them.
-for operation in ("copy_.default", "mm.out", "bmm.out"):
+for operation in ("bmm.out", "copy_.default", "index_put_.default", "mm.out"):
     torch.fx.has_side_effect(operator.attrgetter(operation)(torch.ops.aten))
 
 
