@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "proto/base/status_macros.h"
@@ -17,6 +18,7 @@
 #include "proto/record/strings.h"
 #include "spdlog/spdlog.h"
 #include "worker/codegen/target.h"
+#include "worker/command_line.h"
 #include "worker/commands.h"
 #include "worker/debug/value_debugger.h"
 #include "worker/debug_flags.h"
@@ -44,9 +46,35 @@ constexpr char kNotes[] =
 the format.
 )help";
 
+// The flags that choose a plan.
+struct PlanFlags {
+  std::string plan;
+  std::vector<std::string> sizes;
+
+  void AddTo(cli::Flags& flags) {
+    flags.command().add_option("plan", plan, "Name or file of the plan")->required()->type_name("PLAN");
+    AddPairs(flags, "size", sizes, "Value of a symbol of the plan: keys=4096 (default: that of the plan)");
+  }
+
+  absl::StatusOr<wrapper::file::SymbolValues> Values() const {
+    wrapper::file::SymbolValues values;
+    for (const std::string& size : sizes) {
+      const size_t sign = std::min(size.find('='), size.size());
+      int64_t value = 0;
+      if (!absl::SimpleAtoi(size.substr(std::min(sign + 1, size.size())), &value) ||
+          !values.emplace(size.substr(0, sign), value).second) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "--size ", size, ": expected NAME=VALUE with an integer, once for each symbol, such as n=4096"));
+      }
+    }
+    return values;
+  }
+};
+
 // Returns a plan with and without memory planning. A mistake in its file is wrong usage.
-absl::StatusOr<MemoryPlan> OpenPlan(const std::string& name, Plan* given) {
-  absl::StatusOr<Plan> plan = wrapper::file::FindPlan(name);
+absl::StatusOr<MemoryPlan> OpenPlan(const PlanFlags& flags, Plan* given) {
+  ASSIGN_OR_RETURN(const wrapper::file::SymbolValues sizes, flags.Values());
+  absl::StatusOr<Plan> plan = wrapper::file::FindPlan(flags.plan, sizes);
   if (absl::IsNotFound(plan.status())) return absl::InvalidArgumentError(plan.status().message());
   if (!plan.ok()) return plan.status();
   *given = *std::move(plan);
@@ -81,7 +109,7 @@ class PlanListCommand final : public cli::Command {
     }
     for (const std::string& name : names) {
       Plan plan;
-      ASSIGN_OR_RETURN(const MemoryPlan planned, OpenPlan(name, &plan));
+      ASSIGN_OR_RETURN(const MemoryPlan planned, OpenPlan({.plan = name}, &plan));
       const auto calls = std::count_if(plan.lines.begin(), plan.lines.end(), wrapper::IsCall);
       std::cout << absl::StrFormat("%-16s  %s, %s, %s, peak memory %d bytes\n", name,
                                    Counted(plan.inputs.size(), "input"), Counted(static_cast<size_t>(calls), "call"),
@@ -96,7 +124,7 @@ class PlanListCommand final : public cli::Command {
 
 // The flags of commands that write a plan as a program or graph.
 struct FormFlags {
-  std::string plan;
+  PlanFlags plan;
   std::string form;
   std::string dialect = "cuda";
   std::string architecture = "sm_90";
@@ -105,7 +133,7 @@ struct FormFlags {
   DebugFlags debug;
 
   void AddTo(cli::Flags& flags, const std::vector<std::string>& forms) {
-    flags.command().add_option("plan", plan, "Name or file of the plan")->required()->type_name("PLAN");
+    plan.AddTo(flags);
     flags.Add("as", form, "Form of the plan")->check(CLI::IsMember(forms));
     flags.Add("dialect", dialect, "Language of the kernels in programs")->check(CLI::IsMember({"cuda", "opencl"}));
     flags.Add("arch", architecture, "CUDA architecture of programs")->type_name("SM");
@@ -142,6 +170,7 @@ class PlanShowCommand final : public cli::Command {
                  .summary = "Print the lines of a plan before and after memory planning, its graph or its program",
                  .examples =
                      R"help(  telemetry-worker plan show attention                        the lines and the peak memory
+  telemetry-worker plan show attention --size keys=4096       the same for another shape
   telemetry-worker plan show mine.json --as graph             a line of .wrapper.jsonl, without the ids of a run
   telemetry-worker plan show mine.json --as cpp --dialect opencl --debug-values 2 --debug-kernels softmax
   telemetry-worker plan show mine.json --as python
@@ -228,6 +257,7 @@ class PlanRunCommand final : public cli::Command {
             {.name = "run",
              .summary = "Run a plan on a device and compare its outputs with those of the interpreter",
              .examples = R"help(  telemetry-worker plan run attention
+  telemetry-worker plan run attention --size queries=64 --size keys=128
   telemetry-worker plan run mine.json --device cuda:0 --debug-values 2 --debug-kernels softmax,bmm
 )help",
              .notes = absl::StrCat(
@@ -238,7 +268,7 @@ Exit status: 0 the outputs are right; 1 wrong, or the plan could not run; 2 wron
   }
 
   void AddFlags(cli::Flags& flags) override {
-    flags.command().add_option("plan", plan_, "Name or file of the plan")->required()->type_name("PLAN");
+    plan_.AddTo(flags);
     flags.Add("device", device_, "One of `telemetry-worker devices` (default: the first)")->type_name("DEVICE");
     flags.Add("seed", seed_, "Seed of the inputs")->type_name("N");
     flags.Switch("unplanned", is_unplanned_, "Without memory planning");
@@ -265,7 +295,7 @@ Exit status: 0 the outputs are right; 1 wrong, or the plan could not run; 2 wron
   }
 
  private:
-  std::string plan_;
+  PlanFlags plan_;
   std::string device_;
   uint64_t seed_ = 1;
   bool is_unplanned_ = false;

@@ -19,11 +19,10 @@ namespace {
 constexpr std::string_view kFxReserved =
     "False None True and as assert async await break class continue def del elif else except finally for from "
     "global if import in is lambda nonlocal not or pass raise return try while with yield COMPILE_OPTIONS DEVICE "
-    "EXPECTED KERNELS SEED allocate call calls_of check_output compile_kernel copy_to cupy dense device extern_add "
-    "extern_attention extern_bmm extern_cross_entropy extern_exp extern_geglu extern_layer_norm extern_long_sum "
-    "extern_matmul extern_rms_norm extern_softmax extern_softmax_two_pass extern_sum graph launch main "
-    "make_graph_module "
-    "make_input make_inputs np operator random torch view_of_other wide";
+    "EXPECTED KERNELS SEED add_rows allocate call calls_of check_output compile_kernel copy_to cupy dense device "
+    "extern_add extern_attention extern_bmm extern_cross_entropy extern_exp extern_geglu extern_layer_norm "
+    "extern_long_sum extern_matmul extern_rms_norm extern_softmax extern_softmax_two_pass extern_sum graph launch "
+    "main make_graph_module make_input make_inputs np operator random torch view_of_other wide";
 
 // The kernels of runtime/fx_extern.py.
 constexpr std::string_view kTorchKernels[] = {"add",     "attention",        "bmm",      "cross_entropy", "exp",
@@ -140,6 +139,11 @@ class FxLines {
   }
   void operator()(const Unpack& line) { WriteDense(line.buffer, Cat(Pack(line.pack), "[", line.index, "]")); }
   void operator()(const IndexPut& line) {
+    if (line.accumulate && plan_.buffer(line.target).dtype != DType::kF32) {
+      Body("add_rows(call, ", Name(line.target), ", ", Name(line.indices), ", ", Name(line.values), ")");
+      runtime_.insert("fx_add_rows.py");
+      return;
+    }
     Body("call(torch.ops.aten.index_put_.default, ", Name(line.target), ", [call(torch.Tensor.to, ", Name(line.indices),
          ", torch.int64)], ", Name(line.values), ", ", line.accumulate ? "True" : "False", ")");
   }

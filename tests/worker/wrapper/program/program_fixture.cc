@@ -106,6 +106,7 @@ std::string OwnText(std::string program) {
                            "debug_values.cpp",
                            "debug_values.py",
                            "fx.py",
+                           "fx_add_rows.py",
                            "fx_cuda.py",
                            "fx_extern.py",
                            "fx_main.py",
