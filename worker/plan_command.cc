@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -8,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "proto/base/status_macros.h"
@@ -16,6 +18,7 @@
 #include "proto/record/strings.h"
 #include "spdlog/spdlog.h"
 #include "worker/codegen/target.h"
+#include "worker/command_line.h"
 #include "worker/commands.h"
 #include "worker/debug/value_debugger.h"
 #include "worker/debug_flags.h"
@@ -43,9 +46,35 @@ constexpr char kNotes[] =
 the format.
 )help";
 
+// The flags that choose a plan.
+struct PlanFlags {
+  std::string plan;
+  std::vector<std::string> sizes;
+
+  void AddTo(cli::Flags& flags) {
+    flags.command().add_option("plan", plan, "Name or file of the plan")->required()->type_name("PLAN");
+    AddPairs(flags, "size", sizes, "Value of a symbol of the plan: keys=4096 (default: that of the plan)");
+  }
+
+  absl::StatusOr<wrapper::file::SymbolValues> Values() const {
+    wrapper::file::SymbolValues values;
+    for (const std::string& size : sizes) {
+      const size_t sign = std::min(size.find('='), size.size());
+      int64_t value = 0;
+      if (!absl::SimpleAtoi(size.substr(std::min(sign + 1, size.size())), &value) ||
+          !values.emplace(size.substr(0, sign), value).second) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "--size ", size, ": expected NAME=VALUE with an integer, once for each symbol, such as n=4096"));
+      }
+    }
+    return values;
+  }
+};
+
 // Returns a plan with and without memory planning. A mistake in its file is wrong usage.
-absl::StatusOr<MemoryPlan> OpenPlan(const std::string& name, Plan* given) {
-  absl::StatusOr<Plan> plan = wrapper::file::FindPlan(name);
+absl::StatusOr<MemoryPlan> OpenPlan(const PlanFlags& flags, Plan* given) {
+  ASSIGN_OR_RETURN(const wrapper::file::SymbolValues sizes, flags.Values());
+  absl::StatusOr<Plan> plan = wrapper::file::FindPlan(flags.plan, sizes);
   if (absl::IsNotFound(plan.status())) return absl::InvalidArgumentError(plan.status().message());
   if (!plan.ok()) return plan.status();
   *given = *std::move(plan);
@@ -80,10 +109,8 @@ class PlanListCommand final : public cli::Command {
     }
     for (const std::string& name : names) {
       Plan plan;
-      ASSIGN_OR_RETURN(const MemoryPlan planned, OpenPlan(name, &plan));
-      const auto calls = std::count_if(plan.lines.begin(), plan.lines.end(), [](const wrapper::Line& line) {
-        return wrapper::AsKernelCall(line) != nullptr;
-      });
+      ASSIGN_OR_RETURN(const MemoryPlan planned, OpenPlan({.plan = name}, &plan));
+      const auto calls = std::count_if(plan.lines.begin(), plan.lines.end(), wrapper::IsCall);
       std::cout << absl::StrFormat("%-16s  %s, %s, %s, peak memory %d bytes\n", name,
                                    Counted(plan.inputs.size(), "input"), Counted(static_cast<size_t>(calls), "call"),
                                    Counted(plan.outputs.size(), "output"), planned.peak_bytes_after);
@@ -97,7 +124,7 @@ class PlanListCommand final : public cli::Command {
 
 // The flags of commands that write a plan as a program or graph.
 struct FormFlags {
-  std::string plan;
+  PlanFlags plan;
   std::string form;
   std::string dialect = "cuda";
   std::string architecture = "sm_90";
@@ -106,7 +133,7 @@ struct FormFlags {
   DebugFlags debug;
 
   void AddTo(cli::Flags& flags, const std::vector<std::string>& forms) {
-    flags.command().add_option("plan", plan, "Name or file of the plan")->required()->type_name("PLAN");
+    plan.AddTo(flags);
     flags.Add("as", form, "Form of the plan")->check(CLI::IsMember(forms));
     flags.Add("dialect", dialect, "Language of the kernels in programs")->check(CLI::IsMember({"cuda", "opencl"}));
     flags.Add("arch", architecture, "CUDA architecture of programs")->type_name("SM");
@@ -129,6 +156,7 @@ struct FormFlags {
     RETURN_IF_ERROR(wrapper::program::CheckFitsMemory(written));
     if (form == "cpp") return wrapper::program::CppProgram(written, options);
     if (form == "python") return wrapper::program::PythonProgram(written, options);
+    if (form == "fx") return wrapper::program::FxProgram(written, options);
     v1::Run run;
     run.set_kernel_name(written.name);
     return Cat(record::sidecar::FormatIrRecord(wrapper::WrapperGraph(written, Cat(dialect, ":0")), run), "\n");
@@ -142,9 +170,11 @@ class PlanShowCommand final : public cli::Command {
                  .summary = "Print the lines of a plan before and after memory planning, its graph or its program",
                  .examples =
                      R"help(  telemetry-worker plan show attention                        the lines and the peak memory
+  telemetry-worker plan show attention --size keys=4096       the same for another shape
   telemetry-worker plan show mine.json --as graph             a line of .wrapper.jsonl, without the ids of a run
   telemetry-worker plan show mine.json --as cpp --dialect opencl --debug-values 2 --debug-kernels softmax
   telemetry-worker plan show mine.json --as python
+  telemetry-worker plan show mine.json --as fx                a torch.fx.GraphModule
 )help",
                  .notes = absl::StrCat(kNotes,
                                        "Exit status: 0 printed; 1 no program can be written; 2 wrong usage, or "
@@ -152,7 +182,7 @@ class PlanShowCommand final : public cli::Command {
 
   void AddFlags(cli::Flags& flags) override {
     flags_.form = "lines";
-    flags_.AddTo(flags, {"lines", "graph", "cpp", "python"});
+    flags_.AddTo(flags, {"lines", "graph", "cpp", "python", "fx"});
   }
 
   absl::StatusOr<int> Run() override {
@@ -182,18 +212,19 @@ class PlanWriteCommand final : public cli::Command {
              .summary = "Write a plan as a standalone program, or its graph, to a file",
              .examples = R"help(  telemetry-worker plan write attention --dialect opencl              attention.cpp
   telemetry-worker plan write mine.json --as python --out mine.py --debug-values 1
+  telemetry-worker plan write mine.json --as fx                       mine_fx.py, for PyTorch
   eval "$(telemetry-worker plan write mine.json)"                     writes, compiles and runs it
 )help",
              .notes = absl::StrCat(
                  kNotes,
-                 R"help(The program does not depend on this project. It checks its results, and prints its times. The command that compiles and
+                 R"help(The program does not depend on this project. It checks its results, and prints its times (not with --as fx). The command that compiles and
 runs the program is printed on standard output. An existing file with other content is not overwritten.
 Exit status: 0 written; 1 not written; 2 wrong usage, or the file is not a plan.)help")}) {}
 
   void AddFlags(cli::Flags& flags) override {
     flags_.form = "cpp";
-    flags_.AddTo(flags, {"cpp", "python", "graph"});
-    flags.Add("out", out_, "Output file (default: NAME.cpp, NAME.py or NAME.wrapper.jsonl in this folder)")
+    flags_.AddTo(flags, {"cpp", "python", "fx", "graph"});
+    flags.Add("out", out_, "Output file (default: NAME.cpp, NAME.py, NAME_fx.py or NAME.wrapper.jsonl in this folder)")
         ->type_name("FILE");
   }
 
@@ -202,13 +233,15 @@ Exit status: 0 written; 1 not written; 2 wrong usage, or the file is not a plan.
     ASSIGN_OR_RETURN(const MemoryPlan planned, OpenPlan(flags_.plan, &plan));
     const Plan& written = flags_.is_unplanned ? plan : planned.plan;
     ASSIGN_OR_RETURN(ProgramOptions options, flags_.Options());
-    const std::string extension = flags_.form == "cpp" ? ".cpp" : flags_.form == "python" ? ".py" : ".wrapper.jsonl";
-    const std::string path = out_.empty() ? Cat(wrapper::program::FileName(plan, options), extension) : out_;
+    const std::map<std::string, std::string> endings = {
+        {"cpp", ".cpp"}, {"python", ".py"}, {"fx", "_fx.py"}, {"graph", ".wrapper.jsonl"}};
+    const std::string path =
+        out_.empty() ? Cat(wrapper::program::FileName(plan, options), endings.at(flags_.form)) : out_;
     ASSIGN_OR_RETURN(const std::string text, flags_.Write(written, options));
     RETURN_IF_ERROR(WriteOutputFile(path, text));
     spdlog::info("wrote {}", path);
     if (flags_.form == "cpp") std::cout << repro::CppCommand(written, options, path) << "\n";
-    if (flags_.form == "python") std::cout << "python3 " << repro::ForShell(path) << "\n";
+    if (flags_.form == "python" || flags_.form == "fx") std::cout << "python3 " << repro::ForShell(path) << "\n";
     return cli::kExitDone;
   }
 
@@ -224,6 +257,7 @@ class PlanRunCommand final : public cli::Command {
             {.name = "run",
              .summary = "Run a plan on a device and compare its outputs with those of the interpreter",
              .examples = R"help(  telemetry-worker plan run attention
+  telemetry-worker plan run attention --size queries=64 --size keys=128
   telemetry-worker plan run mine.json --device cuda:0 --debug-values 2 --debug-kernels softmax,bmm
 )help",
              .notes = absl::StrCat(
@@ -234,7 +268,7 @@ Exit status: 0 the outputs are right; 1 wrong, or the plan could not run; 2 wron
   }
 
   void AddFlags(cli::Flags& flags) override {
-    flags.command().add_option("plan", plan_, "Name or file of the plan")->required()->type_name("PLAN");
+    plan_.AddTo(flags);
     flags.Add("device", device_, "One of `telemetry-worker devices` (default: the first)")->type_name("DEVICE");
     flags.Add("seed", seed_, "Seed of the inputs")->type_name("N");
     flags.Switch("unplanned", is_unplanned_, "Without memory planning");
@@ -261,7 +295,7 @@ Exit status: 0 the outputs are right; 1 wrong, or the plan could not run; 2 wron
   }
 
  private:
-  std::string plan_;
+  PlanFlags plan_;
   std::string device_;
   uint64_t seed_ = 1;
   bool is_unplanned_ = false;

@@ -82,6 +82,44 @@ class PlanCommand(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("Python programs need CUDA", done.stderr)
 
+    def test_fx_programs(self):
+        for dialect, library in (("cuda", "import cupy"), ("opencl", "import pyopencl")):
+            shown = self.output("show", self.file, "--as", "fx", "--dialect", dialect)
+            self.assertIn("def make_graph_module(device=DEVICE):", shown)
+            self.assertIn(library, shown)
+            self.assertRegex(self.output("write", self.file, "--as", "fx", "--dialect", dialect, "--out", f"{dialect}.py"),
+                             f"^python3 .*{dialect}.py")  # fmt: skip
+            self.assertEqual((self.folder / f"{dialect}.py").read_text(), shown)
+        debugged = plan("show", self.file, "--as", "fx", "--debug-values", "2")
+        self.assertEqual(debugged.returncode, 2)
+        self.assertIn("torch.fx.Interpreter", debugged.stderr)
+
+    def test_one_plan_runs_with_three_shapes(self):
+        for sizes in ({}, {"queries": 64, "keys": 96}, {"batches": 3, "queries": 8, "keys": 128, "depth": 16}):
+            flags = [flag for name, size in sizes.items() for flag in ("--size", f"{name}={size}")]
+            shape = ", ".join(str({"batches": 2, "queries": 16, "depth": 32, **sizes}[name])
+                              for name in ("batches", "queries", "depth"))  # fmt: skip
+            for plans in ((), ("--unplanned",)):
+                ran = self.output("run", "attention", "--device", DEVICE, *flags, *plans)
+                self.assertIn(f"out f32[{shape}]: right: ", ran)
+            for form in (("cpp", "opencl"), ("python", "cuda"), ("fx", "opencl")):
+                shown = self.output("show", "attention", "--as", form[0], "--dialect", form[1], *flags)
+                self.assertIn(f"f32[{shape}]", shown)
+        for flags, message in ((("--size", "rows=2"), "no symbol 'rows'; the plan has batches, queries, keys, depth"),
+                               (("--size", "keys"), "--size keys: expected NAME=VALUE with an integer"),
+                               (("--size", "keys=0"), "symbol 'keys' is 0, but must be from 1 to "),
+                               (("--size", "keys=1", "--size", "keys=2"), "once for each symbol")):  # fmt: skip
+            done = plan("run", "attention", *flags)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(message, done.stderr)
+
+    def test_run_writes_rows(self):
+        inputs = [*PLAN["inputs"], {"name": "rows_to_add", "dtype": "i32", "sizes": [32]}]
+        lines = [*PLAN["lines"], {"index_put": "out", "indices": "rows_to_add", "values": "rows", "accumulate": True}]
+        self.file.write_text(json.dumps(PLAN | {"inputs": inputs, "lines": lines}))
+        self.assertIn("3 inputs, 4 calls, 1 output", self.output("list", self.file))
+        self.assertIn("out f16[32, 64]: right: ", self.output("run", self.file, "--device", DEVICE))
+
     def test_run(self):
         for flags in ((), ("--unplanned", "--seed", "7")):
             done = plan("run", self.file, "--device", DEVICE, *flags)

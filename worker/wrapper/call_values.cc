@@ -24,9 +24,8 @@ std::vector<debug::DebugValue> InputValues(const Plan& plan, absl::Span<const Te
 }
 
 absl::StatusOr<std::vector<debug::DebugValue>> CallValues(const Plan& plan, const std::vector<Place>& places,
-                                                          const KernelCall& call, bool is_extern,
+                                                          const Line& line,
                                                           absl::FunctionRef<absl::StatusOr<Tensor>(int)> tensor_of) {
-  const PlanKernel& kernel = plan.kernel(call.kernel);
   std::vector<debug::DebugValue> values;
   const auto add = [&](const std::string& name, int buffer, bool is_output) {
     ASSIGN_OR_RETURN(Tensor tensor, tensor_of(buffer));
@@ -37,11 +36,20 @@ absl::StatusOr<std::vector<debug::DebugValue>> CallValues(const Plan& plan, cons
                       .is_output = is_output});
     return absl::OkStatus();
   };
+  if (const auto* put = std::get_if<IndexPut>(&line)) {
+    // The target is no output: its earlier content counts.
+    RETURN_IF_ERROR(add("target", put->target, /*is_output=*/false));
+    RETURN_IF_ERROR(add("indices", put->indices, /*is_output=*/false));
+    RETURN_IF_ERROR(add("values", put->values, /*is_output=*/false));
+    return values;
+  }
+  const KernelCall& call = *AsKernelCall(line);
+  const PlanKernel& kernel = plan.kernel(call.kernel);
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     RETURN_IF_ERROR(add(kernel.library->tensors[i].name, call.arguments[i], /*is_output=*/false));
   }
   for (const kernels::NumberArgument& number : kernel.library->numbers) {
-    if (is_extern) break;
+    if (!std::holds_alternative<CallKernel>(line)) break;
     const auto given = call.scalars.find(number.name);
     const double value = given != call.scalars.end() ? given->second : kernel.problem.number(number.name);
     debug::DebugValue shown = {.name = number.name, .value = value};
@@ -54,9 +62,10 @@ absl::StatusOr<std::vector<debug::DebugValue>> CallValues(const Plan& plan, cons
   return values;
 }
 
-std::vector<std::string> WrittenMemory(const Plan& plan, const std::vector<Place>& places, const KernelCall& call) {
+std::vector<std::string> WrittenMemory(const Plan& plan, const std::vector<Place>& places, const Line& line) {
+  if (const auto* put = std::get_if<IndexPut>(&line)) return {MemoryName(plan, places, put->target)};
   std::vector<std::string> names;
-  for (const int buffer : call.outputs) names.push_back(MemoryName(plan, places, buffer));
+  for (const int buffer : AsKernelCall(line)->outputs) names.push_back(MemoryName(plan, places, buffer));
   return names;
 }
 

@@ -47,6 +47,10 @@ class LineWriter {
   std::string operator()(const Unpack& line) const {
     return Cat("unpack ", line.pack, "[", line.index, "] as ", WithLayout(line.buffer));
   }
+  std::string operator()(const IndexPut& line) const {
+    return Cat("index_put ", Name(line.target), "[", Name(line.indices), "] ", line.accumulate ? "+=" : "=", " ",
+               Name(line.values));
+  }
   std::string operator()(const Comment& line) const { return Cat("# ", line.text); }
 
  private:
@@ -86,6 +90,7 @@ struct EffectsReader {
     return {.uses = line.call.arguments, .makes = line.call.outputs};
   }
   LineEffects operator()(const Unpack& line) const { return {.uses = {line.buffer}}; }
+  LineEffects operator()(const IndexPut& line) const { return {.uses = {line.target, line.indices, line.values}}; }
   LineEffects operator()(const Comment&) const { return {}; }
 
   static LineEffects OfCall(const KernelCall& call) {
@@ -114,6 +119,13 @@ const KernelCall* AsKernelCall(const Line& line) {
   if (const auto* library = std::get_if<CallExtern>(&line)) return &library->call;
   const auto* allocating = std::get_if<CallExternAllocating>(&line);
   return allocating == nullptr ? nullptr : &allocating->call;
+}
+
+bool IsCall(const Line& line) { return AsKernelCall(line) != nullptr || std::holds_alternative<IndexPut>(line); }
+
+std::string Plan::CallName(const Line& line) const {
+  const KernelCall* call = AsKernelCall(line);
+  return call == nullptr ? "index_put" : kernel(call->kernel).name;
 }
 
 kernels::Problem MakeCallProblem(const PlanKernel& kernel, const KernelCall& call) {

@@ -91,13 +91,22 @@ struct Unpack {
   int buffer = -1;
 };
 
+// Writes rows into a buffer, its first argument: for each i, in order, row indices[i] of `target` becomes row i of
+// `values`, or their sum if `accumulate` (index_put.h). A row whose index is out of range is not written.
+struct IndexPut {
+  int target = -1;   // [n, ...]
+  int indices = -1;  // i32[k]
+  int values = -1;   // [k, ...]
+  bool accumulate = false;
+};
+
 // A comment for readers of the plan.
 struct Comment {
   std::string text;
 };
 
 using Line = std::variant<DefineKernel, Allocate, Free, FreeIfNotReused, Reuse, Reinterpret, CallKernel, CallExtern,
-                          CallExternAllocating, Unpack, Comment>;
+                          CallExternAllocating, Unpack, IndexPut, Comment>;
 
 // The buffers, kernels and lines of a program.
 struct Plan {
@@ -113,6 +122,8 @@ struct Plan {
   // Returns one line of text per line, for people and golden tests. The plan must be verified (verify_plan.h).
   std::string DebugString() const;
   std::string LineText(const Line& line) const;
+  // Returns the name of a line for which IsCall(): that of its kernel, or "index_put".
+  std::string CallName(const Line& line) const;
 };
 
 // The effects of a line on buffers.
@@ -123,8 +134,10 @@ struct LineEffects {
 };
 LineEffects ComputeEffects(const Line& line);
 
-// Returns the call of a line, or null if the line is not a call.
+// Returns the call of a line, or null if the line does not call a kernel.
 const KernelCall* AsKernelCall(const Line& line);
+// Returns true if the line reads and writes values: the call of a kernel, or an IndexPut.
+bool IsCall(const Line& line);
 
 // Returns the problem of a kernel with the scalars of a call, and with the defaults of the numbers that the call does
 // not give.

@@ -6,6 +6,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/ir/host_array.h"
+#include "worker/wrapper/index_put.h"
 #include "worker/wrapper/verify_plan.h"
 
 namespace telemetry::worker::wrapper {
@@ -97,6 +98,27 @@ BufferRef PlanBuilder::View(BufferRef base, std::vector<int64_t> sizes, std::vec
   roots_[static_cast<size_t>(view.id)] = roots_[static_cast<size_t>(base.id)];
   plan_.lines.emplace_back(Reinterpret{.view = view.id, .base = base.id, .offset = offset});
   return view;
+}
+
+void PlanBuilder::IndexPut(BufferRef target, BufferRef indices, BufferRef values, bool accumulate) {
+  if (failed()) return;
+  std::string why;
+  for (const BufferRef buffer : {target, indices, values}) {
+    if (why.empty()) why = WhyNot(buffer);
+  }
+  if (why.empty()) {
+    why = WhyNotIndexed(plan_.buffer(target.id), plan_.buffer(indices.id), plan_.buffer(values.id));
+  }
+  if (why.empty()) {
+    const std::string is = Cat("buffer '", plan_.buffer(target.id).name, "' is ");
+    const auto root = [&](BufferRef buffer) { return roots_[static_cast<size_t>(buffer.id)]; };
+    if (is_input_[static_cast<size_t>(target.id)]) why = Cat(is, "an input, which is only read");
+    if (root(target) != target.id) why = Cat(is, "a view, which is only read");
+    if (root(indices) == target.id || root(values) == target.id) why = Cat(is, "read and written by one line");
+  }
+  if (!why.empty()) return Fail(absl::InvalidArgumentError(Cat("index_put: ", why)));
+  plan_.lines.emplace_back(
+      wrapper::IndexPut{.target = target.id, .indices = indices.id, .values = values.id, .accumulate = accumulate});
 }
 
 void PlanBuilder::End(BufferRef buffer, bool may_be_reused) {

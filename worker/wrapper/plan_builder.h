@@ -90,6 +90,10 @@ class PlanBuilder {
   CallOutputs CallExternAllocating(const KernelRef& kernel, const std::vector<BufferRef>& arguments,
                                    const CallOptions& options = {});
 
+  // Writes rows of a buffer that the plan made, not a view: row indices[i] of `target` becomes row i of `values`, or,
+  // if `accumulate`, their sum. `target` shares no memory with `indices` and `values`.
+  void IndexPut(BufferRef target, BufferRef indices, BufferRef values, bool accumulate = false);
+
   // Ends a buffer: Free at this line, Release when memory planning decides. Finish() releases the buffers that are
   // neither freed nor outputs.
   void Free(BufferRef buffer);

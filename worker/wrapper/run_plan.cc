@@ -9,6 +9,7 @@
 #include "worker/kernels/kernel_spec.h"
 #include "worker/kernels/trace_problem.h"
 #include "worker/wrapper/call_values.h"
+#include "worker/wrapper/index_put.h"
 #include "worker/wrapper/matrix_product.h"
 #include "worker/wrapper/verify_plan.h"
 
@@ -76,34 +77,42 @@ absl::StatusOr<std::vector<Tensor>> PlanRunner::Run(absl::Span<const Tensor> inp
 
 absl::Status PlanRunner::RunLine(const Line& line) {
   RETURN_IF_ERROR(memory_.Update(line));
-  const KernelCall* call = AsKernelCall(line);
-  if (call == nullptr) return absl::OkStatus();
-  return debugger_ == nullptr ? RunCall(line, *call) : RunDebugged(line, *call);
+  if (!IsCall(line)) return absl::OkStatus();
+  return debugger_ == nullptr ? RunCall(line) : RunDebugged(line);
 }
 
-absl::Status PlanRunner::RunCall(const Line& line, const KernelCall& call) {
+absl::Status PlanRunner::RunCall(const Line& line) {
+  if (const auto* put = std::get_if<IndexPut>(&line)) return PutIndexed(*put);
+  const KernelCall& call = *AsKernelCall(line);
   if (!std::holds_alternative<CallKernel>(line)) return RunExtern(call);
   return device_ == nullptr ? EvaluateKernel(call) : LaunchKernel(call);
 }
 
-absl::Status PlanRunner::RunDebugged(const Line& line, const KernelCall& call) {
-  const std::string& kernel = plan_.kernel(call.kernel).name;
-  const bool is_extern = !std::holds_alternative<CallKernel>(line);
-  if (device_ != nullptr && !is_extern &&
-      debug::PicksAtRunTime(kernels_[static_cast<size_t>(call.kernel)]->definition())) {
+absl::Status PlanRunner::RunDebugged(const Line& line) {
+  const std::string kernel = plan_.CallName(line);
+  const auto* launch = std::get_if<CallKernel>(&line);
+  if (device_ != nullptr && launch != nullptr &&
+      debug::PicksAtRunTime(kernels_[static_cast<size_t>(launch->call.kernel)]->definition())) {
     debugger_->StayOff(kernel);
   }
   const auto list = [&] {
-    return CallValues(plan_, memory_.places(), call, is_extern,
-                      [this](int buffer) { return memory_.MakeTensor(buffer); });
+    return CallValues(plan_, memory_.places(), line, [this](int buffer) { return memory_.MakeTensor(buffer); });
   };
   debugger_->BeforeLaunch(kernel, list);
-  absl::Status status = RunCall(line, call);
+  absl::Status status = RunCall(line);
   // Synchronises here so that a failed launch is reported as a launch error, not as an error of the first copy of the
   // debugger.
   if (status.ok() && device_ != nullptr) status = device_->Synchronize();
-  if (status.ok()) debugger_->AfterLaunch(kernel, WrittenMemory(plan_, memory_.places(), call), list);
+  if (status.ok()) debugger_->AfterLaunch(kernel, WrittenMemory(plan_, memory_.places(), line), list);
   return status;
+}
+
+absl::Status PlanRunner::PutIndexed(const IndexPut& put) {
+  ASSIGN_OR_RETURN(std::vector<ir::HostArray> tensors, memory_.DenseArrays({put.target, put.indices, put.values}));
+  std::vector<double> rows = tensors[0].RowMajor();
+  PutRows(tensors[1].data, tensors[2].data, put.accumulate, tensors[0].sizes[0], &rows);
+  tensors[0].SetRowMajor(rows);  // rounds to the dtype
+  return memory_.Write(put.target, tensors[0]);
 }
 
 absl::Status PlanRunner::LaunchKernel(const KernelCall& call) {

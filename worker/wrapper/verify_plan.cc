@@ -7,6 +7,7 @@
 
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
+#include "worker/wrapper/index_put.h"
 #include "worker/wrapper/size_class.h"
 
 namespace telemetry::worker::wrapper {
@@ -128,6 +129,7 @@ class Verifier {
     if (const KernelCall* call = AsKernelCall(line)) {
       if (std::string why = WhyNotCalled(*call); !why.empty()) return why;
     }
+    if (const auto* put = std::get_if<IndexPut>(&line)) return WhyNotPut(*put);
     if (effects.frees >= 0) {
       if (std::string why = FollowFree(effects.frees); !why.empty()) return why;
     }
@@ -182,6 +184,15 @@ class Verifier {
     }
     const bool is_twice = std::count(call.outputs.begin(), call.outputs.end(), id) > 1;
     return is_twice ? Cat(Named(id), " is written twice by one call") : "";
+  }
+
+  std::string WhyNotPut(const IndexPut& put) {
+    std::string why = WhyNotIndexed(plan_.buffer(put.target), plan_.buffer(put.indices), plan_.buffer(put.values));
+    if (!why.empty()) return why;
+    if (At(put.target).root != put.target) return Cat(Named(put.target), " is written, but is a view");
+    if (IsIn(plan_.inputs, put.target)) return Cat(Named(put.target), " is written, but is an input");
+    const bool shares = At(put.indices).root == put.target || At(put.values).root == put.target;
+    return shares ? Cat(Named(put.target), " is read and written by one line") : "";
   }
 
   std::string WhyNotReused(const Reuse& reuse) {

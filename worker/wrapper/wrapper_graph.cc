@@ -56,6 +56,7 @@ struct LineTarget {
   std::string_view operator()(const CallExtern&) const { return "call_extern"; }
   std::string_view operator()(const CallExternAllocating&) const { return "call_extern_allocating"; }
   std::string_view operator()(const Unpack&) const { return "unpack"; }
+  std::string_view operator()(const IndexPut&) const { return "index_put"; }
   std::string_view operator()(const Comment&) const { return ""; }
 };
 
@@ -137,6 +138,8 @@ class GraphWriter {
     if (target.empty()) return;
     if (const KernelCall* call = AsKernelCall(line); call != nullptr) {
       AddCall(index, line, target, *call);
+    } else if (const auto* put = std::get_if<IndexPut>(&line)) {
+      AddIndexPut(LineId(index, Cat(target)), *put);
     } else if (const auto* allocate = std::get_if<Allocate>(&line)) {
       AddBufferNode("call_function", target, allocate->buffer);
     } else if (const auto* reuse = std::get_if<Reuse>(&line)) {
@@ -184,6 +187,20 @@ class GraphWriter {
       WrittenBy(output) = id;
     }
     if (allocating != nullptr && !allocating->pack.empty()) packs_[allocating->pack] = id;
+  }
+
+  void AddIndexPut(const std::string& id, const IndexPut& put) {
+    v1::IrNode* node = AddNode(id, "call_function", "index_put");
+    Json value = Json::Object();
+    value.members.emplace_back("accumulate", Json::Bool(put.accumulate));
+    node->set_value_json(record::ToJson(value));
+    const bool is_written = !WrittenBy(put.target).empty();
+    Read(put.target, id, 0);
+    Read(put.indices, id, 1);
+    Read(put.values, id, 2);
+    // Memory that no line wrote has a data edge from the node that made it.
+    if (is_written) Take(put.target, id, 0);
+    WrittenBy(put.target) = id;
   }
 
   static std::string LineId(size_t index, const std::string& name) { return Cat("g0:", index, ":", name); }

@@ -13,10 +13,10 @@ namespace telemetry::worker::wrapper {
 //
 // Nodes. There is a placeholder for each input, a call_function for each line other than definitions and comments, and
 // one output. The target is the kind of the line (allocate, free, free_if_not_reused, reuse, reinterpret, call_kernel,
-// call_extern, call_extern_allocating, unpack). The lowering_class of a call is its kernel, whose definition is in the
-// graph's attribute `kernels`. The value of a call is its scalars, the value of a view its offset, the value of an
-// unpack its index in the pack. The id is "g0:x" for a line that makes buffer x, and "g0:3:softmax" for line 3 if it
-// makes none.
+// call_extern, call_extern_allocating, unpack, index_put). The lowering_class of a call is its kernel, whose definition
+// is in the graph's attribute `kernels`. The value of a call is its scalars, the value of a view its offset, the value
+// of an index_put whether it accumulates, the value of an unpack its index in the pack. The id is "g0:x" for a line
+// that makes buffer x, and "g0:3:softmax" for line 3 if it makes none.
 //
 // Edges. "data" edges begin at the node that wrote the data that a line reads: the input, the view, or the last call
 // that wrote the memory. "memory" edges begin at the node that made the memory that a line writes, frees or takes over.

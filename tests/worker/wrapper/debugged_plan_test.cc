@@ -124,6 +124,24 @@ TEST_F(DebuggedPlanTest, OfExternKernelsOnlyTensors) {
   }
 }
 
+TEST_F(DebuggedPlanTest, OfWrittenRowsTheTargetBeforeAndAfter) {
+  const Plan plan = *RowUpdatePlan();
+  std::vector<Tensor> inputs = MakeInputs(plan, 1);
+  for (const std::shared_ptr<Device>& device : {device_, std::shared_ptr<Device>()}) {
+    Run(plan, {.level = debug::DebugLevel::kPrint, .kernels = {"index_put"}}, inputs, device);
+    EXPECT_THAT(Heads(), Contains("[before_launch - index_put - target]"));
+    EXPECT_THAT(Heads(), Contains("[after_launch - index_put - indices]"));
+    EXPECT_THAT(printed_, Contains(StartsWith("[after_launch - index_put - target] buffer=updated elements=4096")));
+    EXPECT_THAT(printed(), Not(HasSubstr("(output)")));
+  }
+  // A NaN that the line writes is its own; softmax reads it later.
+  for (double& element : inputs[2].host->data) element = 40;
+  inputs[3].host->data[5] = std::numeric_limits<double>::quiet_NaN();
+  Run(plan, {.level = debug::DebugLevel::kPrint, .kernels = {"index_put", "softmax_1"}}, inputs, device_);
+  ASSERT_TRUE(debugger_->first_nan().has_value());
+  EXPECT_THAT(printed(), HasSubstr("[first_nan] the first tensor with a NaN is "));
+}
+
 TEST_F(DebuggedPlanTest, SavesWhatTheKernelsOfThatNameAreGiven) {
   Run(*AttentionPlan(), {.level = debug::DebugLevel::kSave, .kernels = {"SOFTMAX"}});
   EXPECT_THAT(Files(), ElementsAre("after_launch_softmax_out.npy", "after_launch_softmax_x.npy",

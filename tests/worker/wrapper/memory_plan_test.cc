@@ -133,6 +133,22 @@ TEST(MemoryPlanTest, AnotherDTypeIsNotReused) {
   EXPECT_THAT(text, ::testing::HasSubstr("reuse b as c f16[16, 32]"));
 }
 
+// Checks that memory whose rows are written is not reused before that, and not while a view still reads it.
+TEST(MemoryPlanTest, MemoryWithWrittenRowsStays) {
+  PlanBuilder b("rows");
+  const BufferRef x = b.Input("x", DType::kF32, {16, 16});
+  const BufferRef rows = b.Input("rows", DType::kI32, {16});
+  const BufferRef first = b.Call("exp", {x}, {.names = {"first"}})[0];
+  const BufferRef view = b.View(first, {16, 16}, {1, 16}, 0, "view");
+  const BufferRef second = b.Call("exp", {x}, {.names = {"second"}})[0];
+  b.IndexPut(first, rows, second);
+  b.Call("exp", {x}, {.names = {"third"}});
+  b.Output(b.Call("softmax", {view}, {.names = {"out"}})[0]);
+  const std::string text = Planned(b.Finish()).plan.DebugString();
+  EXPECT_THAT(text, ::testing::HasSubstr("index_put first[rows] = second\nreuse second as third"));
+  EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("reuse first")));
+}
+
 TEST(MemoryPlanTest, WhatIsNeverUsedGoesAway) {
   PlanBuilder b("unused");
   b.Allocate("unused", DType::kF32, {8, 8});
@@ -159,6 +175,7 @@ std::vector<std::vector<double>> RunOnHost(const Plan& plan, uint64_t seed) {
 TEST(MemoryPlanTest, RandomPlansGiveTheSameWithALowerPeak) {
   int reused = 0;
   int lowered = 0;
+  int with_written_rows = 0;
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     const absl::StatusOr<Plan> plan = RandomPlan(seed);
@@ -174,9 +191,11 @@ TEST(MemoryPlanTest, RandomPlansGiveTheSameWithALowerPeak) {
     ASSERT_LE(PlanMemory(planned->plan)->peak_bytes_after, planned->peak_bytes_after);
     if (planned->plan.DebugString().find("\nreuse ") != std::string::npos) ++reused;
     if (planned->peak_bytes_after < planned->peak_bytes_before) ++lowered;
+    if (planned->plan.DebugString().find("\nindex_put ") != std::string::npos) ++with_written_rows;
   }
   EXPECT_GT(reused, 50);
   EXPECT_GT(lowered, 100);
+  EXPECT_GT(with_written_rows, 20);
 }
 
 }  // namespace

@@ -83,6 +83,30 @@ output out
 )");
 }
 
+TEST(PlanBuilderTest, RowsThatAreWrittenAndAddedTo) {
+  EXPECT_EQ(PlanText(RowUpdatePlan()), R"(plan row_update
+input table f32[128, 32]
+input rows i32[16]
+input others i32[16]
+input updates f32[16, 32] strides [40, 1]
+define exp: exp x=128x32:f32
+allocate updated f32[128, 32]
+call exp(x=table) -> out=updated
+view lower of updated: [64, 32] strides [32, 1] offset 2048
+define softmax: softmax x=16x32:f32
+allocate added f32[16, 32]
+call softmax(x=updates) -> out=added
+index_put updated[rows] += added
+index_put updated[others] = updates
+define softmax_1: softmax x=64x32:f32
+allocate out f32[64, 32]
+call softmax_1(x=lower) -> out=out
+free_if_not_reused added
+output out
+output updated
+)");
+}
+
 TEST(PlanBuilderTest, UnpacksWhatALibraryReturns) {
   PlanBuilder b("packed");
   const BufferRef x = b.Input("x", DType::kF32, {4, 8});
@@ -184,6 +208,31 @@ TEST(PlanBuilderTest, RefusesMistakesByNameAndValue) {
          b.Input("huge", DType::kF32, {int64_t{1} << 40, 2});
        },
        "more than 2^40 elements"},
+      {[](auto& b, auto x, auto) { b.IndexPut(x, x, x); },
+       "index_put: buffer 'x' is f32[4, 8], but the indices have to be i32 with one dimension"},
+      {[](auto& b, auto x, auto y) { b.IndexPut(x, b.Input("i", DType::kI32, {8}), y); },
+       "index_put: buffer 'y' is f32[8, 4], but the values have to be f32[8, 8]"},
+      {[](auto& b, auto x, auto) { b.IndexPut(x, b.Input("i", DType::kI32, {4}), x); },
+       "index_put: buffer 'x' is read and written by one line"},
+      {[](auto& b, auto x, auto) {
+         const BufferRef i = b.Input("i", DType::kI32, {2});
+         b.IndexPut(i, i, x);
+       },
+       "buffer 'i' is i32[2], but the target has to be dense f32, f16 or bf16 with rows"},
+      {[](auto& b, auto x, auto) {
+         b.IndexPut(x, b.Input("i", DType::kI32, {2}), b.Input("z", DType::kF32, {2, 8}));
+       },
+       "buffer 'x' is an input, which is only read"},
+      {[](auto& b, auto x, auto) {
+         const BufferRef made = b.Call("exp", {x}, {.names = {"made"}})[0];
+         b.IndexPut(made, b.Input("i", DType::kI32, {2}), b.View(made, {2, 8}, {8, 1}, 0));
+       },
+       "buffer 'made' is read and written by one line"},
+      {[](auto& b, auto x, auto) {
+         const BufferRef made = b.Call("exp", {x}, {.names = {"made"}})[0];
+         b.IndexPut(b.View(made, {2, 8}, {8, 1}, 0, "part"), b.Input("i", DType::kI32, {4}), x);
+       },
+       "buffer 'part' is a view, which is only read"},
       {[](auto& b, auto x, auto) { b.Free(x); }, "free: buffer 'x' is an input, which belongs to the caller"},
       {[](auto& b, auto x, auto) { b.Output(x); }, "output: buffer 'x' is an input or a view of one"},
       {[](auto& b, auto x, auto) {

@@ -55,7 +55,7 @@ class PlanMaker {
   }
 
   void Step() {
-    switch (rng_.Below(8)) {
+    switch (rng_.Below(9)) {
       case 0:
       case 1:
         return View();
@@ -64,6 +64,8 @@ class PlanMaker {
       case 3:
         unused_ = b_.Allocate("", DType::kF32, {8, rng_.Between(1, 200)});
         return;
+      case 4:
+        return PutRows();
       default:
         return Call();
     }
@@ -137,6 +139,16 @@ class PlanMaker {
     Made(x, rng_.OneIn(2) ? b_.CallExternAllocating("layer_norm", arguments)[0] : b_.Call("layer_norm", arguments)[0]);
   }
 
+  // Writes rows of a matrix with those of another one, if two matrices fit.
+  void PutRows() {
+    const Matrix target = rng_.Pick(matrices_);
+    const Matrix values = rng_.Pick(matrices_);
+    const bool can_be_written = target.is_own && target.root == target.buffer.id;
+    if (!can_be_written || values.root == target.root || values.n != target.n || values.dtype != target.dtype) return;
+    const BufferRef rows = b_.Input("rows" + std::to_string(next_rows_++), DType::kI32, {values.m});
+    b_.IndexPut(target.buffer, rows, values.buffer, rng_.OneIn(2));
+  }
+
   void Made(const Matrix& like, BufferRef buffer) {
     last_made_ = buffer;
     const auto is_known = [&](const Matrix& matrix) { return matrix.buffer.id == buffer.id; };
@@ -150,6 +162,7 @@ class PlanMaker {
   BufferRef last_made_;
   BufferRef unused_;
   int next_weight_ = 0;
+  int next_rows_ = 0;
 };
 
 }  // namespace
@@ -163,7 +176,10 @@ std::vector<Tensor> MakeInputs(const Plan& plan, uint64_t seed) {
     const PlanBuffer& input = plan.buffer(id);
     ir::HostArray array = ir::HostArray::Strided(input.dtype, input.sizes, input.strides);
     std::vector<double> values(static_cast<size_t>(array.element_count()));
-    for (double& value : values) value = rng.Real(-1, 2);
+    // Indices of rows: some of them are out of range.
+    for (double& value : values) {
+      value = input.dtype == DType::kI32 ? static_cast<double>(rng.Between(-1, 9)) : rng.Real(-1, 2);
+    }
     array.SetRowMajor(values);
     inputs.push_back(Tensor::OnHost(std::move(array)));
   }

@@ -9,8 +9,8 @@
 
 namespace telemetry::worker::wrapper {
 
-// Returns a plan of up to 16 calls, views, allocations, releases and frees over small matrices. The same seed gives the
-// same plan.
+// Returns a plan of up to 16 calls, views, writes of rows, allocations, releases and frees over small matrices. The
+// same seed gives the same plan.
 absl::StatusOr<Plan> RandomPlan(uint64_t seed);
 
 // Returns values for the inputs of a plan, on the host.

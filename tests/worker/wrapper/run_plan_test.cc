@@ -45,6 +45,32 @@ TEST_F(RunPlanTest, Attention) { ExpectTheHostsResults(AttentionPlan()); }
 TEST_F(RunPlanTest, AttentionInF16) { ExpectTheHostsResults(AttentionPlan(DType::kF16), DType::kF16); }
 TEST_F(RunPlanTest, GatedMlp) { ExpectTheHostsResults(GatedMlpPlan()); }
 
+TEST_F(RunPlanTest, RowUpdate) { ExpectTheHostsResults(RowUpdatePlan()); }
+TEST_F(RunPlanTest, RowUpdateInBF16) { ExpectTheHostsResults(RowUpdatePlan(DType::kBF16), DType::kBF16); }
+
+// Rows are written in the order of the indices, and rows out of range are not written.
+TEST_F(RunPlanTest, WritesRowsInTheirOrder) {
+  for (const bool accumulate : {false, true}) {
+    PlanBuilder b("rows");
+    const BufferRef target = b.Call("add", {b.Input("x", DType::kF32, {3, 2}), b.Input("y", DType::kF32, {3, 2})})[0];
+    const BufferRef rows = b.Input("rows", DType::kI32, {5});
+    const BufferRef values = b.Input("values", DType::kF32, {5, 2});
+    b.IndexPut(target, rows, values, accumulate);
+    b.Output(target);
+    const Plan plan = *b.Finish();
+    std::vector<Tensor> inputs = MakeInputs(plan, 1);
+    inputs[0].host->data = {1, 2, 3, 4, 5, 6};
+    inputs[1].host->data = {0, 0, 0, 0, 0, 0};
+    inputs[2].host->data = {2, -1, 0, 2, 3};
+    inputs[3].host->data = {10, 20, 30, 40, 50, 60, 70, 80, 90, 100};
+    const std::vector<double> expected =
+        accumulate ? std::vector<double>{51, 62, 3, 4, 85, 106} : std::vector<double>{50, 60, 3, 4, 70, 80};
+    for (const std::shared_ptr<device::Device>& device : {device_, std::shared_ptr<device::Device>()}) {
+      EXPECT_EQ(PlanOutputs(plan, device, inputs)[0].data, expected);
+    }
+  }
+}
+
 TEST_F(RunPlanTest, UnpacksAndTakesConfigs) {
   PlanBuilder b("packed");
   const BufferRef x = b.Input("x", DType::kF32, {4, 8});

@@ -81,4 +81,22 @@ inline absl::StatusOr<Plan> NormedLossPlan(device::DType dtype = device::DType::
   return b.Finish();
 }
 
+// Returns a plan that updates rows of a table, twice: adds the softmax of some rows, then overwrites others. A view of
+// the table, made before, reads the new rows.
+inline absl::StatusOr<Plan> RowUpdatePlan(device::DType dtype = device::DType::kF32) {
+  PlanBuilder b("row_update");
+  const BufferRef table = b.Input("table", dtype, {128, 32});
+  const BufferRef rows = b.Input("rows", device::DType::kI32, {16});
+  const BufferRef others = b.Input("others", device::DType::kI32, {16});
+  const BufferRef updates = b.Input("updates", dtype, {16, 32}, {40, 1});
+  const BufferRef updated = b.Call("exp", {table}, {.names = {"updated"}})[0];
+  const BufferRef lower = b.View(updated, {64, 32}, {32, 1}, 64 * 32, "lower");
+  const BufferRef added = b.Call("softmax", {updates}, {.names = {"added"}})[0];
+  b.IndexPut(updated, rows, added, /*accumulate=*/true);
+  b.IndexPut(updated, others, updates);
+  b.Output(b.Call("softmax", {lower}, {.names = {"out"}})[0]);
+  b.Output(updated);
+  return b.Finish();
+}
+
 }  // namespace telemetry::worker::wrapper

@@ -12,6 +12,31 @@
 namespace telemetry::worker::wrapper {
 namespace {
 
+TEST(VerifyPlanTest, RowsAreWrittenToMemoryOfThePlanOnly) {
+  const auto message = [](auto damage) {
+    Plan plan = *RowUpdatePlan();
+    for (Line& line : plan.lines) {
+      if (auto* put = std::get_if<IndexPut>(&line)) {
+        damage(plan, *put);
+        break;
+      }
+    }
+    return std::string(VerifyPlan(plan).message());
+  };
+  const int table = 0;
+  EXPECT_EQ(message([](Plan&, IndexPut&) {}), "");
+  EXPECT_THAT(
+      message([&](Plan&, IndexPut& put) { put.target = table; }),
+      ::testing::HasSubstr("line 7 (index_put table[rows] += added): buffer 'table' is written, but is an input"));
+  EXPECT_THAT(message([](Plan&, IndexPut& put) { ++put.target; }),
+              ::testing::HasSubstr("buffer 'lower' is written, but is a view"));
+  EXPECT_THAT(message([](Plan&, IndexPut& put) { put.values = put.indices; }),
+              ::testing::HasSubstr("buffer 'rows' is i32[16], but the values have to be f32[16, 32]"));
+  EXPECT_THAT(message([](Plan&, IndexPut& put) { put.indices = 99; }), ::testing::HasSubstr("line 7: no buffer 99"));
+  EXPECT_THAT(message([](Plan& plan, IndexPut&) { plan.lines.erase(plan.lines.begin() + 1); }),
+              ::testing::HasSubstr("buffer 'updated' does not exist yet"));
+}
+
 // A damage to AttentionPlan, and the error that it causes. Lines of the plan: 0 define, 1 allocate scores, 2 call, 3
 // view, 4 define, 5 allocate weights, 6 call, 7 view, 8 allocate out, 9 call, 10 and 11 release scores and weights.
 // Buffers: 0-2 inputs, 3 scores, 4 score_rows, 5 weights, 6 weight_batches, 7 out.

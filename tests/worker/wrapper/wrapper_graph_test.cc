@@ -70,6 +70,16 @@ TEST(WrapperGraph, AViewIsReadWithWhatWasWrittenBehindIt) {
                           "g0:3:exp > g0:6:exp_1 [0]", "g0:6:exp_1 > g0:output [0]"));
 }
 
+TEST(WrapperGraph, WrittenRowsAreReadAndWritten) {
+  const v1::IrGraph graph = MakeGraph(RowUpdatePlan());
+  EXPECT_THAT(Edges(graph, "data"),
+              testing::IsSupersetOf({"g0:2:exp > g0:7:index_put [0]", "g0:rows > g0:7:index_put [1]",
+                                     "g0:7:index_put > g0:8:index_put [0]", "g0:updates > g0:8:index_put [2]",
+                                     "g0:8:index_put > g0:11:softmax_1 [0]", "g0:8:index_put > g0:output [1]"}));
+  EXPECT_THAT(Edges(graph, "memory"),
+              testing::IsSupersetOf({"g0:updated > g0:7:index_put [0]", "g0:updated > g0:8:index_put [0]"}));
+}
+
 TEST(WrapperGraph, PacksLeadToTheirParts) {
   PlanBuilder b("packed");
   const BufferRef x = b.Input("x", DType::kF32, {8, 64});

@@ -73,22 +73,17 @@ absl::StatusOr<DType> ReadDType(const JsonMember& member) {
   return *dtype;
 }
 
-absl::StatusOr<std::vector<int64_t>> ReadIntegers(const JsonMember& array) {
-  if (!array.exists()) return array.Error("missing; expected an array of integers");
-  ASSIGN_OR_RETURN(const std::vector<JsonMember> items, ReadItems(array, Limits::kDimensions));
-  std::vector<int64_t> integers;
-  for (const JsonMember& item : items) {
-    ASSIGN_OR_RETURN(const int64_t integer, item.Integer());
-    if (integer < 0) return item.Error("must not be negative");
-    integers.push_back(integer);
-  }
-  return integers;
+absl::StatusOr<bool> ReadBool(const JsonMember& member) {
+  const Json::Kind kind = member.json().kind;
+  if (kind == Json::Kind::kTrue || kind == Json::Kind::kFalse) return kind == Json::Kind::kTrue;
+  return member.Error("expected true or false");
 }
 
 // A reader of one file, line by line into a PlanBuilder.
 class PlanReader {
  public:
-  PlanReader(const JsonMember& file, std::string name) : file_(file), builder_(std::move(name)) {}
+  PlanReader(const JsonMember& file, std::string name, PlanSymbols symbols)
+      : file_(file), symbols_(std::move(symbols)), builder_(std::move(name)) {}
 
   absl::StatusOr<Plan> Read() {
     ASSIGN_OR_RETURN(const std::vector<JsonMember> inputs, ReadItems(file_["inputs"], Limits::kInputs));
@@ -127,6 +122,7 @@ class PlanReader {
                                                                        {"extern", &PlanReader::ReadCall},
                                                                        {"extern_allocating", &PlanReader::ReadCall},
                                                                        {"view", &PlanReader::ReadView},
+                                                                       {"index_put", &PlanReader::ReadIndexPut},
                                                                        {"allocate", &PlanReader::ReadAllocate},
                                                                        {"free", &PlanReader::ReadEnd},
                                                                        {"release", &PlanReader::ReadEnd},
@@ -179,9 +175,22 @@ class PlanReader {
     ASSIGN_OR_RETURN(std::vector<int64_t> strides, ReadIntegers(line["strides"]));
     int64_t offset = 0;
     if (line["offset"].exists()) {
-      ASSIGN_OR_RETURN(offset, line["offset"].Integer());
+      ASSIGN_OR_RETURN(offset, symbols_.Evaluate(line["offset"], &evaluation_));
     }
     buffers_[name] = builder_.View(base, std::move(sizes), std::move(strides), offset, name);
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadIndexPut(const JsonMember& line) {
+    RETURN_IF_ERROR(CheckMembers(line, {"index_put", "indices", "values", "accumulate"}));
+    ASSIGN_OR_RETURN(const BufferRef target, ReadBuffer(line["index_put"]));
+    ASSIGN_OR_RETURN(const BufferRef indices, ReadBuffer(line["indices"]));
+    ASSIGN_OR_RETURN(const BufferRef values, ReadBuffer(line["values"]));
+    bool accumulate = false;
+    if (line["accumulate"].exists()) {
+      ASSIGN_OR_RETURN(accumulate, ReadBool(line["accumulate"]));
+    }
+    builder_.IndexPut(target, indices, values, accumulate);
     return absl::OkStatus();
   }
 
@@ -234,6 +243,17 @@ class PlanReader {
     return absl::OkStatus();
   }
 
+  absl::StatusOr<std::vector<int64_t>> ReadIntegers(const JsonMember& array) {
+    if (!array.exists()) return array.Error("missing; expected an array of integers or expressions");
+    ASSIGN_OR_RETURN(const std::vector<JsonMember> items, ReadItems(array, Limits::kDimensions));
+    std::vector<int64_t> integers;
+    for (const JsonMember& item : items) {
+      ASSIGN_OR_RETURN(const int64_t integer, symbols_.Evaluate(item, &evaluation_));
+      integers.push_back(integer);
+    }
+    return integers;
+  }
+
   absl::StatusOr<BufferRef> ReadBuffer(const JsonMember& member) {
     ASSIGN_OR_RETURN(const std::string name, ReadName(member));
     const auto found = buffers_.find(name);
@@ -262,40 +282,43 @@ class PlanReader {
   }
 
   const JsonMember& file_;
+  const PlanSymbols symbols_;
+  spec::Evaluation evaluation_;  // the budget of all expressions of the file
   PlanBuilder builder_;
   std::map<std::string, BufferRef, std::less<>> buffers_;
 };
 
 }  // namespace
 
-absl::StatusOr<Plan> ParsePlan(std::string_view json) {
+absl::StatusOr<Plan> ParsePlan(std::string_view json, const SymbolValues& sizes) {
   if (json.size() > Limits::kFileBytes) {
     return absl::InvalidArgumentError(Cat(json.size(), " bytes; at most ", Limits::kFileBytes, " are allowed"));
   }
   ASSIGN_OR_RETURN(const Json root, record::ParseJson(json));
   const JsonMember file(&root, "");
-  RETURN_IF_ERROR(CheckMembers(file, {"name", "inputs", "lines", "outputs"}));
+  RETURN_IF_ERROR(CheckMembers(file, {"name", "symbols", "inputs", "lines", "outputs"}));
   ASSIGN_OR_RETURN(std::string name, ReadName(file["name"]));
-  absl::StatusOr<Plan> plan = PlanReader(file, std::move(name)).Read();
+  ASSIGN_OR_RETURN(PlanSymbols symbols, PlanSymbols::Read(file["symbols"], sizes));
+  absl::StatusOr<Plan> plan = PlanReader(file, std::move(name), std::move(symbols)).Read();
   if (plan.ok()) return plan;
   // An unknown kernel is a mistake of the file, too.
   return absl::InvalidArgumentError(plan.status().message());
 }
 
-absl::StatusOr<Plan> ReadPlan(const std::string& path) {
+absl::StatusOr<Plan> ReadPlan(const std::string& path, const SymbolValues& sizes) {
   ASSIGN_OR_RETURN(const std::string json, spec::ReadFileBytes(path, Limits::kFileBytes));
-  absl::StatusOr<Plan> plan = ParsePlan(json);
+  absl::StatusOr<Plan> plan = ParsePlan(json, sizes);
   if (plan.ok()) return plan;
   return absl::Status(plan.status().code(), Cat(path, ": ", plan.status().message()));
 }
 
-absl::StatusOr<Plan> FindPlan(const std::string& name_or_path) {
+absl::StatusOr<Plan> FindPlan(const std::string& name_or_path, const SymbolValues& sizes) {
   std::vector<std::string_view> names;
   for (const SamplePlan& sample : SamplePlans()) {
-    if (sample.name == name_or_path) return ParsePlan(sample.json);
+    if (sample.name == name_or_path) return ParsePlan(sample.json, sizes);
     names.push_back(sample.name);
   }
-  absl::StatusOr<Plan> plan = ReadPlan(name_or_path);
+  absl::StatusOr<Plan> plan = ReadPlan(name_or_path, sizes);
   if (!absl::IsNotFound(plan.status())) return plan;
   return absl::NotFoundError(Cat(plan.status().message(), "; the plans that come with the worker are ", Joined(names)));
 }

@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "worker/wrapper/file/plan_symbols.h"
 #include "worker/wrapper/lines.h"
 
 namespace telemetry::worker::wrapper::file {
@@ -24,12 +25,13 @@ struct PlanFileLimits {
   static constexpr size_t kCommentBytes = 1000;
 };
 
-// Returns the plan that a text describes. INVALID_ARGUMENT names the place: a text that is not JSON, an unknown member,
-// a value beyond PlanFileLimits, an unknown kernel or buffer, or a mistake that PlanBuilder reports.
-absl::StatusOr<Plan> ParsePlan(std::string_view json);
+// Returns the plan that a text describes, for the given values of its symbols (plan_symbols.h). INVALID_ARGUMENT names
+// the place: a text that is not JSON, an unknown member, a value beyond PlanFileLimits, an unknown kernel or buffer, or
+// a mistake that PlanBuilder reports.
+absl::StatusOr<Plan> ParsePlan(std::string_view json, const SymbolValues& sizes = {});
 
 // Reads a file. Errors are those of ParsePlan() and spec::ReadFileBytes(), with the path.
-absl::StatusOr<Plan> ReadPlan(const std::string& path);
+absl::StatusOr<Plan> ReadPlan(const std::string& path, const SymbolValues& sizes = {});
 
 // A plan that comes with the worker, as an example.
 struct SamplePlan {
@@ -40,6 +42,6 @@ struct SamplePlan {
 absl::Span<const SamplePlan> SamplePlans();
 
 // Returns the sample plan of this name. If there is none, reads the file at this path; NOT_FOUND lists the names.
-absl::StatusOr<Plan> FindPlan(const std::string& name_or_path);
+absl::StatusOr<Plan> FindPlan(const std::string& name_or_path, const SymbolValues& sizes = {});
 
 }  // namespace telemetry::worker::wrapper::file

@@ -21,7 +21,8 @@ constexpr std::string_view kTaken =
     "struct switch template this throw true try typedef typeid typename union unsigned using virtual void "
     "volatile wchar_t while xor int64_t main errno stdin stdout stderr linux unix assert EOF NULL NAN INFINITY "
     "CHECK F32 F16 BF16 I32 BOOL Buffer Kernel Allocate Free View Input Compile Launch Product RunPlan "
-    "CheckOutput HostProduct HostLayerNorm DebugValue DebugTensor DebugOutput DebugNumber DebugInputs DebugBefore "
+    "CheckOutput HostIndexPut HostProduct HostLayerNorm DebugValue DebugTensor DebugOutput DebugNumber DebugInputs "
+    "DebugBefore "
     "DebugAfter DebugWrote";
 
 std::string_view DTypeWord(DType dtype) {
@@ -120,6 +121,13 @@ class CppLines {
     WriteExtern(line.call, outputs);
   }
   void operator()(const Unpack& line) { Declare(line.buffer, Cat(Pack(line.pack), "[", line.index, "]")); }
+  void operator()(const IndexPut& line) {
+    WriteDebugBefore({});
+    out_.Line("HostIndexPut(", TensorText(line.target), ", ", TensorText(line.indices), ", ", TensorText(line.values),
+              ", ", line.accumulate ? "true" : "false", ");");
+    WriteDebugAfter();
+    runtime_.insert("host_index_put.cpp");
+  }
   void operator()(const Comment&) {}
 
  private:

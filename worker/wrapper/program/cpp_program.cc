@@ -25,7 +25,8 @@ bool UsesCublas(const Plan& plan, Dialect dialect) {
 std::string Head(const ProgramModel& model) {
   const Plan& plan = *model.plan;
   std::string text;
-  for (const std::string& line : HeadLines(model)) text += Cat("// ", line, "\n");
+  for (const std::string& line : HeadLines(model, "it checks its results and times its launches"))
+    text += Cat("// ", line, "\n");
   return Cat(text, "//\n// Compile:  ", CompileCommand(plan, model.options), "\n// Run:      ./",
              FileName(plan, model.options),
              " [--no-time] [--device N]    exits with 0: right, 1: wrong, 2: could not run\n");

@@ -23,21 +23,21 @@ bool WantsValues(const debug::DebugOptions& options, const std::string& kernel) 
 
 std::optional<DebugCall> MakeDebugCall(const Plan& plan, const std::vector<Place>& places,
                                        const debug::DebugOptions& options, const Line& line) {
-  const KernelCall* call = AsKernelCall(line);
-  if (call == nullptr || !options.is_on()) return std::nullopt;
-  DebugCall made = {.kernel = plan.kernel(call->kernel).name};
+  if (!IsCall(line) || !options.is_on()) return std::nullopt;
+  DebugCall made = {.kernel = plan.CallName(line)};
   if (options.level == DebugLevel::kNames) return made;
-  made.written = WrittenMemory(plan, places, *call);
+  made.written = WrittenMemory(plan, places, line);
   made.shows_values = WantsValues(options, made.kernel);
   if (!made.shows_values) return made;
-  std::vector<int> buffers = call->arguments;
-  buffers.insert(buffers.end(), call->outputs.begin(), call->outputs.end());
+  std::vector<int> buffers;
   size_t next = 0;
   // Has neither memory nor a layout, because only names are used.
   const runtime::Tensor tensor;
   const absl::StatusOr<std::vector<debug::DebugValue>> values =
-      CallValues(plan, places, *call, /*is_extern=*/!std::holds_alternative<CallKernel>(line),
-                 [&tensor](int) -> absl::StatusOr<runtime::Tensor> { return tensor; });
+      CallValues(plan, places, line, [&](int buffer) -> absl::StatusOr<runtime::Tensor> {
+        buffers.push_back(buffer);
+        return tensor;
+      });
   for (const debug::DebugValue& value : *values) {
     made.arguments.push_back({.name = value.name, .is_output = value.is_output});
     DebugArgument& argument = made.arguments.back();

@@ -29,8 +29,8 @@ struct DebugCall {
   std::vector<std::string> written;      // buffers whose memory the call writes; empty at level kNames
 };
 
-// Returns the debug calls around a line, or nullopt if the line calls no kernel or the level is kOff. The plan must be
-// verified.
+// Returns the debug calls around a line, or nullopt if the line is no call (IsCall) or the level is kOff. The plan must
+// be verified.
 std::optional<DebugCall> MakeDebugCall(const Plan& plan, const std::vector<Place>& places,
                                        const debug::DebugOptions& options, const Line& line);
 

@@ -7,6 +7,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/ir/half.h"
+#include "worker/wrapper/index_put.h"
 
 namespace telemetry::worker::wrapper::program {
 namespace {
@@ -54,6 +55,13 @@ class HostValues {
       Store(call.outputs[i], result->second.RowMajor());
     }
     return absl::OkStatus();
+  }
+
+  void Run(const IndexPut& put) {
+    std::vector<double> rows = RowMajor(put.target, &Memory::stored);
+    PutRows(RowMajor(put.indices, &Memory::stored), RowMajor(put.values, &Memory::stored), put.accumulate,
+            plan_.buffer(put.target).sizes[0], &rows);
+    Store(put.target, std::move(rows));
   }
 
   // Returns the elements as computed, not rounded.
@@ -109,7 +117,14 @@ std::vector<kernels::DrawRange> InputRanges(const Plan& plan) {
   const std::vector<Place> places = ComputePlaces(plan);
   std::vector<kernels::DrawRange> ranges(plan.buffers.size());
   std::vector<bool> is_known(plan.buffers.size());
-  for (const KernelCall* call : CollectCalls(plan)) {
+  for (const Line& line : plan.lines) {
+    if (const auto* put = std::get_if<IndexPut>(&line)) {
+      const auto root = static_cast<size_t>(places[static_cast<size_t>(put->indices)].root);
+      if (!is_known[root]) ranges[root] = {.low = 0, .high = static_cast<double>(plan.buffer(put->target).sizes[0])};
+      is_known[root] = true;
+    }
+    const KernelCall* call = AsKernelCall(line);
+    if (call == nullptr) continue;
     const PlanKernel& kernel = plan.kernel(call->kernel);
     for (size_t i = 0; i < call->arguments.size(); ++i) {
       const auto root = static_cast<size_t>(places[static_cast<size_t>(call->arguments[i])].root);
@@ -137,8 +152,9 @@ absl::StatusOr<std::vector<std::vector<double>>> EvaluatePlan(const Plan& plan,
                                                               absl::Span<const std::vector<double>> inputs) {
   HostValues values(plan);
   for (size_t i = 0; i < plan.inputs.size(); ++i) values.Set(plan.inputs[i], inputs[i]);
-  for (const KernelCall* call : CollectCalls(plan)) {
-    RETURN_IF_ERROR(values.Run(*call));
+  for (const Line& line : plan.lines) {
+    if (const auto* put = std::get_if<IndexPut>(&line)) values.Run(*put);
+    if (const KernelCall* call = AsKernelCall(line)) RETURN_IF_ERROR(values.Run(*call));
   }
   std::vector<std::vector<double>> outputs;
   for (const int output : plan.outputs) outputs.push_back(values.ReadResult(output));
@@ -150,6 +166,7 @@ std::vector<ir::Tolerance> OutputTolerances(const Plan& plan, bool coarse_dots) 
   ir::Tolerance usual = ir::ToleranceFor(coarse_dots ? DType::kF16 : DType::kF32);
   for (const PlanBuffer& buffer : plan.buffers) usual = Wider(usual, ir::ToleranceFor(buffer.dtype));
   const std::vector<Place> places = ComputePlaces(plan);
+  const bool has_several = std::count_if(plan.lines.begin(), plan.lines.end(), IsCall) > 1;
   std::vector<ir::Tolerance> tolerances;
   for (const int output : plan.outputs) {
     const DType dtype = plan.buffer(output).dtype;
@@ -159,7 +176,7 @@ std::vector<ir::Tolerance> OutputTolerances(const Plan& plan, bool coarse_dots) 
       const PlanKernel& kernel = plan.kernel(writer->kernel);
       tolerance = kernel.library->tolerance(MakeCallProblem(kernel, *writer), dtype);
     }
-    tolerances.push_back(calls.size() > 1 && IsFloat(dtype) ? Wider(tolerance, usual) : tolerance);
+    tolerances.push_back(has_several && IsFloat(dtype) ? Wider(tolerance, usual) : tolerance);
   }
   return tolerances;
 }

@@ -12,7 +12,7 @@ namespace telemetry::worker::wrapper::program {
 
 // The values of the buffers of a verified plan on the host: its inputs and its expected outputs.
 
-// Returns the range from which each input is drawn: that of the first kernel that reads the input, or -1 to 1.
+// Returns the range from which each input is drawn: that of the first line that reads the input, or -1 to 1.
 std::vector<kernels::DrawRange> InputRanges(const Plan& plan);
 
 // Draws the memory of each input, including gaps, one input after the other. A plan of one call whose inputs are the

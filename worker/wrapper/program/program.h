@@ -54,7 +54,16 @@ std::string CompileCommand(const Plan& plan, const ProgramOptions& options, std:
 // also: the target is not CUDA, which CuPy needs.
 absl::StatusOr<std::string> PythonProgram(const Plan& plan, const ProgramOptions& options);
 
-// Returns the NAME of NAME.cpp and NAME.py. It consists of letters, digits, '.', '-' and '_'; other characters become
+// Writes a program of one file for Python 3 with PyTorch and NumPy. Its function make_graph_module() returns the plan
+// as a torch.fx.GraphModule, for tensors on the CUDA device, or, in OpenCL programs, on the CPU. Run as a program, the
+// file checks the results, but does not time the launches. Kernels of the plan are calls of the function `launch`,
+// which runs their generated code (with CuPy on CUDA, with PyOpenCL on OpenCL); extern kernels are operations of
+// PyTorch. Errors are those of CppProgram(). INVALID_ARGUMENT also: debug calls are requested; torch.fx.Interpreter
+// shows the values.
+absl::StatusOr<std::string> FxProgram(const Plan& plan, const ProgramOptions& options);
+
+// Returns the NAME of NAME.cpp, NAME.py and NAME_fx.py. It consists of letters, digits, '.', '-' and '_'; other
+// characters become
 // '_'.
 std::string FileName(const Plan& plan, const ProgramOptions& options);
 

@@ -32,8 +32,10 @@ bool HasDots(const ir::DeviceIr& ir) {
 
 class ModelMaker {
  public:
-  ModelMaker(const Plan& plan, const ProgramOptions& options)
-      : plan_(plan), model_{.plan = &plan, .options = options, .places = ComputePlaces(plan)} {}
+  ModelMaker(const Plan& plan, const ProgramOptions& options, CheckExtern check_extern)
+      : plan_(plan),
+        check_extern_(check_extern),
+        model_{.plan = &plan, .options = options, .places = ComputePlaces(plan)} {}
 
   absl::StatusOr<ProgramModel> Make() {
     for (size_t i = 0; i < plan_.lines.size(); ++i) {
@@ -60,7 +62,7 @@ class ModelMaker {
     const KernelCall* call = AsKernelCall(line);
     if (call == nullptr) return absl::OkStatus();
     if (std::holds_alternative<CallKernel>(line)) return AddLaunch(*call);
-    return FindExternKind(plan_.kernel(call->kernel)).status();
+    return check_extern_(plan_.kernel(call->kernel));
   }
 
   // Checks that a view begins where a device allows buffers to begin: the generated code depends on that.
@@ -138,15 +140,17 @@ class ModelMaker {
   }
 
   const Plan& plan_;
+  const CheckExtern check_extern_;
   ProgramModel model_;
   bool has_coarse_dots_ = false;
 };
 
 }  // namespace
 
-absl::StatusOr<ProgramModel> MakeProgramModel(const Plan& plan, const ProgramOptions& options) {
+absl::StatusOr<ProgramModel> MakeProgramModel(const Plan& plan, const ProgramOptions& options,
+                                              CheckExtern check_extern) {
   RETURN_IF_ERROR(VerifyPlan(plan));
-  return ModelMaker(plan, options).Make();
+  return ModelMaker(plan, options, check_extern).Make();
 }
 
 int64_t AllocatedElements(const PlanBuffer& buffer) {
@@ -160,6 +164,8 @@ absl::StatusOr<ExternKind> FindExternKind(const PlanKernel& kernel) {
   return absl::UnimplementedError(Cat("a standalone program cannot compute the extern kernel '", name,
                                       "', only bmm, layer_norm and matmul: call it as a kernel of the plan"));
 }
+
+absl::Status CheckExternKind(const PlanKernel& kernel) { return FindExternKind(kernel).status(); }
 
 bool IsForCublas(const Plan& plan, const KernelCall& call) {
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();

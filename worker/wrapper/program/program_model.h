@@ -53,8 +53,14 @@ struct ProgramModel {
   const ProgramKernel& kernel(const ProgramLaunch& launch) const { return kernels[static_cast<size_t>(launch.kernel)]; }
 };
 
-// Verifies the plan and returns the model of its program. Errors are those of CppProgram().
-absl::StatusOr<ProgramModel> MakeProgramModel(const Plan& plan, const ProgramOptions& options);
+// Returns UNIMPLEMENTED if programs of a language cannot compute an extern kernel; the message names it.
+using CheckExtern = absl::Status (*)(const PlanKernel& kernel);
+// CheckExtern of programs in C++ and Python, which compute the kernels of an ExternKind.
+absl::Status CheckExternKind(const PlanKernel& kernel);
+
+// Verifies the plan and returns the model of its program. Errors are those of CppProgram() and `check_extern`.
+absl::StatusOr<ProgramModel> MakeProgramModel(const Plan& plan, const ProgramOptions& options,
+                                              CheckExtern check_extern = CheckExternKind);
 
 // Returns the number of elements to allocate for a buffer: that of its size class, so that a buffer that reuses the
 // memory fits.

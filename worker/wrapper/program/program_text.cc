@@ -48,10 +48,8 @@ std::string CommentText(std::string_view text) {
 
 std::string Quoted(std::string_view text) { return Cat("\"", absl::CEscape(record::AbslView(text)), "\""); }
 
-std::vector<std::string> HeadLines(const ProgramModel& model) {
-  std::vector<std::string> lines = {Cat("The plan '", model.plan->name,
-                                        "' as a program of its own: it checks its "
-                                        "results and times its launches.")};
+std::vector<std::string> HeadLines(const ProgramModel& model, std::string_view actions) {
+  std::vector<std::string> lines = {Cat("The plan '", model.plan->name, "' as a program of its own: ", actions, ".")};
   for (const std::string& comment : model.options.comments) {
     for (const absl::string_view line : absl::StrSplit(comment, '\n'))
       lines.push_back(CommentText({line.data(), line.size()}));

@@ -27,8 +27,9 @@ std::string CommentText(std::string_view text);
 // Returns the text as a string literal of C++ and Python.
 std::string Quoted(std::string_view text);
 
-// Returns the first lines of a program's head comment: its purpose and the origin of the plan.
-std::vector<std::string> HeadLines(const ProgramModel& model);
+// Returns the first lines of a program's head comment: its purpose and the origin of the plan. `actions` describes its
+// actions: "it checks its results".
+std::vector<std::string> HeadLines(const ProgramModel& model, std::string_view actions);
 
 // Describes an input: "input q f32[2, 16, 32], drawn from -1 to 1".
 std::string InputText(const ProgramModel& model, size_t input);

@@ -5,6 +5,7 @@
 #include "absl/strings/str_join.h"
 #include "proto/record/strings.h"
 #include "worker/codegen/text/code_writer.h"
+#include "worker/wrapper/program/python_text.h"
 
 namespace telemetry::worker::wrapper::program {
 
@@ -16,13 +17,9 @@ namespace {
 constexpr std::string_view kPythonReserved =
     "False None True and as assert async await break class continue def del elif else except finally for from "
     "global if import in is lambda nonlocal not or pass raise return try while with yield allocate check_output "
-    "compile_kernel cupy extern_layer_norm extern_product launch main make_input make_inputs np run_plan view "
+    "compile_kernel cupy extern_layer_norm extern_product index_put launch main make_input make_inputs np run_plan "
+    "view "
     "debug_tensor debug_output debug_number debug_inputs debug_before debug_after debug_wrote";
-
-// Returns a tuple of Python: "(2, 3)", "(2,)".
-std::string TupleText(const std::vector<int64_t>& numbers) {
-  return Cat("(", absl::StrJoin(numbers, ", "), numbers.size() == 1 ? ",)" : ")");
-}
 
 // A writer of the lines of a plan as the body of a function: the code of each line below its text.
 class PythonLines {
@@ -36,10 +33,9 @@ class PythonLines {
   }
 
   void WriteAll() {
-    WriteInputs();
     std::vector<std::string> inputs;
     for (const int input : plan_.inputs) inputs.push_back(Name(input));
-    Top("def run_plan(", absl::StrJoin(inputs, ", "), "):");
+    out_.Line("def run_plan(", absl::StrJoin(inputs, ", "), "):");
     WriteDebugInputs();
     for (line_ = 0; line_ < plan_.lines.size(); ++line_) {
       const Line& line = plan_.lines[line_];
@@ -108,13 +104,16 @@ class PythonLines {
     Body(Name(line.buffer), ", ", Pack(line.pack), "[", line.index, "] = ", Pack(line.pack), "[", line.index,
          "], None");
   }
+  void operator()(const IndexPut& line) {
+    WriteDebugBefore({});
+    Body("index_put(", Quoted(ShortName(plan_.buffer(line.target).dtype)), ", ", Name(line.target), ", ",
+         Name(line.indices), ", ", Name(line.values), ", ", line.accumulate ? "True" : "False", ")");
+    WriteDebugAfter();
+    runtime_.insert("index_put.py");
+  }
   void operator()(const Comment&) {}
 
  private:
-  template <typename... Parts>
-  void Top(const Parts&... parts) {
-    out_.Line(parts...);
-  }
   template <typename... Parts>
   void Body(const Parts&... parts) {
     out_.Line("    ", parts...);
@@ -122,23 +121,6 @@ class PythonLines {
 
   const std::string& Pack(const std::string& pack) const { return names_.packs.find(pack)->second; }
   const std::string& Name(int buffer) const { return names_.buffers[static_cast<size_t>(buffer)]; }
-
-  void WriteInputs() {
-    Top("def make_inputs():");
-    std::vector<std::string> made;
-    for (size_t i = 0; i < plan_.inputs.size(); ++i) {
-      const PlanBuffer& buffer = plan_.buffer(plan_.inputs[i]);
-      const kernels::DrawRange& range = model_.ranges[i];
-      Body("# ", CommentText(InputText(model_, i)));
-      made.push_back(Name(plan_.inputs[i]));
-      Body(made.back(), " = make_input(", Quoted(ShortName(buffer.dtype)), ", ", TupleText(buffer.sizes), ", ",
-           TupleText(buffer.strides), ", ", buffer.span(), ", ", PythonNumber(range.low), ", ",
-           PythonNumber(range.high), ")");
-    }
-    Body("return [", absl::StrJoin(made, ", "), "]");
-    Top();
-    Top();
-  }
 
   std::string NewMemory(int buffer) const {
     const PlanBuffer& made = plan_.buffer(buffer);
@@ -232,8 +214,6 @@ class PythonLines {
 };
 
 }  // namespace
-
-std::string PythonNumber(double value, int digits) { return NumberText(value, digits, "np.inf", "np.nan"); }
 
 ProgramNames PythonNames(const ProgramModel& model) { return ChooseNames(model, kPythonReserved); }
 

@@ -17,7 +17,4 @@ WrittenLines WritePythonLines(const ProgramModel& model, const ProgramNames& nam
 // Writes the program for a target of any dialect. CuPy runs those for CUDA; tests run those for OpenCL.
 std::string WritePythonProgram(const ProgramModel& model);
 
-// Returns a number as NumberText() does.
-std::string PythonNumber(double value, int digits = 0);
-
 }  // namespace telemetry::worker::wrapper::program

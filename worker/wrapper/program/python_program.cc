@@ -1,10 +1,9 @@
-#include "absl/strings/str_join.h"
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/debug/statistics_code.h"
-#include "worker/device/compile_options.h"
 #include "worker/wrapper/program/program.h"
 #include "worker/wrapper/program/python_lines.h"
+#include "worker/wrapper/program/python_text.h"
 
 namespace telemetry::worker::wrapper::program {
 
@@ -14,23 +13,17 @@ namespace {
 
 std::string PythonHead(const ProgramModel& model) {
   std::string text = "#!/usr/bin/env python3\n";
-  for (const std::string& line : HeadLines(model)) text += Cat("# ", line, "\n");
+  for (const std::string& line : HeadLines(model, "it checks its results and times its launches"))
+    text += Cat("# ", line, "\n");
   return Cat(text, "#\n# Run:  python3 ", FileName(*model.plan, model.options),
              ".py [--no-time]    with CuPy and NumPy; exits with 0: right, 1: wrong, 2: could not run\n\n",
              RuntimeText("head.py"), "\n");
 }
 
 std::string PythonConstants(const ProgramModel& model) {
-  const codegen::Target& target = model.options.target;
-  std::vector<std::string> options = {device::kOpenClCompileOptions};
-  if (target.dialect == device::Dialect::kCuda) options = device::CudaCompileOptions(Cat("sm_", target.sm));
-  std::vector<std::string> quoted;
-  for (const std::string& option : options) quoted.push_back(Quoted(option));
   const std::string measured_ms =
       model.options.measured_ms.has_value() ? PythonNumber(*model.options.measured_ms) : "None";
-  return Cat("COMPILE_OPTIONS = (", absl::StrJoin(quoted, ", "), quoted.size() == 1 ? ",)" : ")",
-             "\nSEED = ", model.options.seed, "  # of the inputs\nMEASURED_MS = ", measured_ms,
-             "  # of its launches\n");
+  return Cat(PythonOptions(model), "MEASURED_MS = ", measured_ms, "  # of its launches\n");
 }
 
 // Returns the part of the program that the debug calls need.
@@ -46,40 +39,20 @@ std::string PythonDebugPart(const ProgramModel& model) {
              debug::StatisticsSource(dialect, debug::StatisticsSums::kDouble), "'''\n");
 }
 
-std::string PythonExpectedText(const ProgramModel& model, size_t output, const std::string& name) {
-  const PlanBuffer& buffer = model.plan->buffer(model.plan->outputs[output]);
-  const Expectation& expected = model.expected[output];
-  std::vector<std::string> samples;
-  for (const double sample : expected.samples) samples.push_back(PythonNumber(sample, ValueDigits(buffer.dtype)));
-  std::vector<std::string> stripes;
-  for (const Stripe& stripe : expected.stripes) {
-    stripes.push_back(
-        Cat("(", PythonNumber(stripe.sum, SumDigits(buffer.dtype)), ", ", PythonNumber(stripe.tolerance, 4), ")"));
-  }
-  return Cat(name, " = (\n    ", Quoted(buffer.name), ", ", PythonNumber(expected.tolerance.absolute, 9), ", ",
-             PythonNumber(expected.tolerance.relative, 9), ", ", expected.not_finite, ",\n    [",
-             WrappedList(samples, 8), "],\n    ", expected.stripe_length, ", [", WrappedList(stripes, 4), "])\n");
-}
-
 }  // namespace
 
 std::string WritePythonProgram(const ProgramModel& model) {
-  const Plan& plan = *model.plan;
   const ProgramNames names = PythonNames(model);
   const WrittenLines lines = WritePythonLines(model, names);
 
   std::string text = Cat(PythonHead(model), PythonConstants(model));
-  std::vector<std::string_view> files = {"values.py", "check.py", "cuda.py"};
+  std::vector<std::string_view> files = {"values.py", "check.py", "compile_cuda.py", "cuda.py"};
   files.insert(files.end(), lines.runtime.begin(), lines.runtime.end());
   for (const std::string_view file : files) text += Cat("\n\n", RuntimeText(file));
   text += PythonDebugPart(model);
-  text += "\n\n# ---- The kernels.\n";
-  for (size_t i = 0; i < model.kernels.size(); ++i) {
-    text += Cat("\n", names.sources[i], " = r'''", model.kernels[i].generated.source, "'''\n");
-  }
-  text += Cat("\n\n# ---- The plan. The expected outputs are at the end.\n\n\n", lines.text, "\n\n",
-              RuntimeText("main.py"), "\n\n");
-  for (size_t i = 0; i < plan.outputs.size(); ++i) text += PythonExpectedText(model, i, names.expected[i]);
+  text += PythonKernels(model, names);
+  text += Cat("\n\n# ---- The plan. The expected outputs are at the end.\n\n\n", PythonInputs(model, names), "\n\n",
+              lines.text, "\n\n", RuntimeText("main.py"), "\n\n", PythonExpected(model, names));
   return text + "\nif __name__ == \"__main__\":\n    sys.exit(main())\n";
 }
 

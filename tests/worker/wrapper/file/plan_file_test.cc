@@ -71,10 +71,79 @@ TEST(PlanFileTest, HasNumbersConfigsAndReleases) {
             "output out\n");
 }
 
+TEST(PlanFileTest, RowsAreWrittenAndAddedTo) {
+  const std::string made = R"({"call": "exp", "arguments": ["x"], "outputs": ["out"]},)";
+  const absl::StatusOr<Plan> plan =
+      ParsePlan(FileOf(made + R"({"index_put": "out", "indices": "n", "values": "x", "accumulate": true},
+                                {"index_put": "out", "indices": "n", "values": "x"})"));
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_THAT(plan->DebugString(), HasSubstr("index_put out[n] += x\nindex_put out[n] = x\n"));
+  EXPECT_EQ(MessageOf(FileOf(made + R"({"index_put": "out", "indices": "n", "values": "x", "accumulate": 1})")),
+            "lines[1].accumulate: expected true or false");
+  EXPECT_THAT(MessageOf(FileOf(made + R"({"index_put": "out", "indices": "x", "values": "x"})")),
+              HasSubstr("lines[1]: plan 'p': index_put: buffer 'x' is f32[4, 8], but the indices have to be i32"));
+  EXPECT_THAT(MessageOf(FileOf(made + R"({"index_put": "out", "values": "x"})")), HasSubstr("lines[1].indices: "));
+}
+
+// Returns a file with the symbols of `symbols` and an input of these sizes.
+std::string SymbolFile(const std::string& symbols, const std::string& sizes) {
+  return absl::StrCat(R"({"name": "p", "symbols": )", symbols,
+                      R"(, "inputs": [{"name": "x", "dtype": "f32", "sizes": )", sizes,
+                      R"(}], "lines": [{"call": "exp", "arguments": ["x"], "outputs": ["out"]}],
+                      "outputs": ["out"]})");
+}
+
+TEST(PlanFileTest, SizesStridesAndOffsetsAreExpressionsOfSymbols) {
+  const std::string json =
+      R"({"name": "p", "symbols": {"m": {"default": 8}, "n_2": {"default": 4, "min": 2, "max": 64}},
+    "inputs": [{"name": "x", "dtype": "f32", "sizes": ["2 * m", "n_2"], "strides": ["n_2 + 3", 1]}],
+    "lines": [{"call": "exp", "arguments": ["x"], "outputs": ["y"]},
+              {"view": "half", "of": "y", "sizes": ["m", "n_2"], "strides": ["n_2", 1], "offset": "m * n_2"},
+              {"allocate": "out", "dtype": "f32", "sizes": ["m", "n_2"]},
+              {"call": "exp", "arguments": ["half"], "into": ["out"]}], "outputs": ["out"]})";
+  const absl::StatusOr<Plan> plan = ParsePlan(json);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_THAT(plan->DebugString(),
+              AllOf(HasSubstr("input x f32[16, 4] strides [7, 1]"),
+                    HasSubstr("view half of y: [8, 4] strides [4, 1] offset 32"), HasSubstr("allocate out f32[8, 4]")));
+  const absl::StatusOr<Plan> larger = ParsePlan(json, {{"n_2", 64}, {"m", 1000}});
+  ASSERT_TRUE(larger.ok()) << larger.status();
+  EXPECT_THAT(larger->DebugString(), HasSubstr("view half of y: [1000, 64] strides [64, 1] offset 64000"));
+  EXPECT_EQ(std::string(ParsePlan(json, {{"n_2", 65}}).status().message()),
+            "symbol 'n_2' is 65, but must be from 2 to 64");
+  EXPECT_EQ(std::string(ParsePlan(json, {{"n_2", 1}}).status().message()),
+            "symbol 'n_2' is 1, but must be from 2 to 64");
+  EXPECT_EQ(std::string(ParsePlan(json, {{"k", 1}}).status().message()), "no symbol 'k'; the plan has m, n_2");
+  EXPECT_EQ(std::string(FindPlan("gated_mlp", {{"k", 1}}).status().message()), "no symbol 'k'; the plan has none");
+}
+
+TEST(PlanFileTest, MistakesInSymbols) {
+  const std::string n = R"({"n": {"default": 4}})";
+  EXPECT_TRUE(ParsePlan(SymbolFile(n, R"(["n", "n if n > 2 else 1"])")).ok());
+  EXPECT_EQ(MessageOf(SymbolFile(n, R"(["n", "3 - n"])")), "inputs[0].sizes[1]: must not be negative");
+  EXPECT_EQ(MessageOf(SymbolFile(n, R"(["n", "n / 2"])")), "inputs[0].sizes[1]: the expression gives no integer");
+  EXPECT_THAT(MessageOf(SymbolFile(n, R"(["n", "n // 0"])")), HasSubstr("inputs[0].sizes[1]: "));
+  EXPECT_THAT(MessageOf(SymbolFile(n, R"(["n", "m"])")), AllOf(HasSubstr("inputs[0].sizes[1]: "), HasSubstr("'m'")));
+  EXPECT_EQ(MessageOf(SymbolFile(n, absl::StrCat(R"(["n", ")", std::string(201, '1'), R"("])"))),
+            "inputs[0].sizes[1]: an expression has at most 200 bytes");
+  EXPECT_EQ(MessageOf(SymbolFile(R"({"n": {"default": 4, "max": 3}})", "[1, 1]")),
+            "symbols.n: expected 0 <= min <= default <= max <= 2^40");
+  EXPECT_EQ(MessageOf(SymbolFile(R"({"n": {"value": 4}})", "[1, 1]")),
+            "symbols.n: unknown member; known are default, min, max");
+  EXPECT_THAT(MessageOf(SymbolFile(R"({"n": {}})", "[1, 1]")), HasSubstr("symbols.n.default: "));
+  EXPECT_EQ(MessageOf(SymbolFile(R"({"n": {"default": 4}, "n": {"default": 4}})", "[1, 1]")),
+            "symbols: two symbols 'n'");
+  EXPECT_THAT(MessageOf(SymbolFile(R"({"2n": {"default": 4}})", "[1, 1]")), HasSubstr("symbols: the name of a symbol"));
+  // The expressions of a file share one budget.
+  EXPECT_THAT(MessageOf(SymbolFile(n, R"json(["n", "sum([sum([j for j in range(900)]) for i in range(900)])"])json")),
+              HasSubstr("inputs[0].sizes[1]: "));
+}
+
 TEST(PlanFileTest, ErrorsNameThePlace) {
   EXPECT_THAT(MessageOf("{\"name\": }"), HasSubstr("at byte "));
   EXPECT_EQ(MessageOf("[]"), "expected an object");
-  EXPECT_THAT(MessageOf(R"({"nam": "p"})"), HasSubstr("unknown member 'nam'; known are name, inputs, lines, outputs"));
+  EXPECT_THAT(MessageOf(R"({"nam": "p"})"),
+              HasSubstr("unknown member 'nam'; known are name, symbols, inputs, lines, outputs"));
   EXPECT_EQ(MessageOf(R"({"name": "a b"})"), "name: a name has 1 to 100 characters: letters, digits, '_', '-' and '.'");
   EXPECT_EQ(MessageOf(R"({"name": "p", "name": "p"})"), "two members 'name'");
   EXPECT_THAT(MessageOf(R"({"name": "p", "inputs": [{"name": "x", "dtype": "f64", "sizes": [1]}]})"),
@@ -82,12 +151,12 @@ TEST(PlanFileTest, ErrorsNameThePlace) {
   EXPECT_EQ(MessageOf(R"({"name": "p", "inputs": [{"name": "x", "dtype": "f32", "sizes": [-1]}]})"),
             "inputs[0].sizes[0]: must not be negative");
   EXPECT_EQ(MessageOf(R"({"name": "p", "inputs": [{"name": "x", "dtype": "f32"}]})"),
-            "inputs[0].sizes: missing; expected an array of integers");
+            "inputs[0].sizes: missing; expected an array of integers or expressions");
   EXPECT_EQ(MessageOf(R"({"name": "p", "lines": []})"), "outputs: missing or empty; expected the names of buffers");
   EXPECT_EQ(MessageOf(FileOf(R"({"comment": "nothing"})")), "outputs[0]: no buffer 'out' before this place");
   EXPECT_EQ(MessageOf(FileOf(R"({"calls": "exp"})")),
-            "lines[0]: a line has one of the members call, extern, extern_allocating, view, allocate, free, release, "
-            "comment");
+            "lines[0]: a line has one of the members call, extern, extern_allocating, view, index_put, allocate, "
+            "free, release, comment");
   EXPECT_THAT(MessageOf(FileOf(R"({"call": "softmx", "arguments": ["x"], "outputs": ["out"]})")),
               AllOf(HasSubstr("lines[0]: plan 'p': "), HasSubstr("softmax")));
   EXPECT_THAT(MessageOf(FileOf(R"({"call": "softmax", "arguments": ["n"], "outputs": ["out"]})")),

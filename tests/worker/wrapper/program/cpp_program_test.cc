@@ -60,6 +60,8 @@ TEST_F(OpenClProgramTest, GatedMlp) { ExpectRight(FivePlans()[2]); }
 TEST_F(OpenClProgramTest, StridedSoftmax) { ExpectRight(FivePlans()[3]); }
 TEST_F(OpenClProgramTest, NormedLoss) { ExpectRight(FivePlans()[4]); }
 
+TEST_F(OpenClProgramTest, RowUpdate) { ExpectRight(PlanMemory(*RowUpdatePlan(DType::kF16))->plan, ""); }
+
 // Checks that a wrong value in the expectation is reported with its position.
 TEST_F(OpenClProgramTest, WrongResultsAreFound) {
   std::string text = MakeProgram(FivePlans()[0]);

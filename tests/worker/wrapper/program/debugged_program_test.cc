@@ -11,6 +11,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/worker/wrapper/program/program_fixture.h"
+#include "tests/worker/wrapper/sample_plans.h"
 #include "worker/debug/value_debugger.h"
 #include "worker/device/open_device.h"
 #include "worker/ir/host_array.h"
@@ -183,6 +184,8 @@ TEST_F(DebuggedProgramTest, Attention) { ExpectAllLevels(FivePlans()[1]); }
 TEST_F(DebuggedProgramTest, GatedMlp) { ExpectAllLevels(FivePlans()[2]); }
 TEST_F(DebuggedProgramTest, StridedSoftmax) { ExpectAllLevels(FivePlans()[3]); }
 TEST_F(DebuggedProgramTest, NormedLoss) { ExpectAllLevels(FivePlans()[4], /*with_names_in_cpp=*/true); }
+
+TEST_F(DebuggedProgramTest, RowUpdate) { ExpectAllLevels(*RowUpdatePlan(DType::kBF16)); }
 
 TEST_F(DebuggedProgramTest, ShowsTheKernelsOfTheFilter) {
   const Observed saved = Expect(FivePlans()[1], {.level = DebugLevel::kSave, .kernels = {"SOFTMAX"}});

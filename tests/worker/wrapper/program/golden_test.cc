@@ -6,6 +6,8 @@
 #include "gtest/gtest.h"
 #include "proto/record/sidecar/ir_record.h"
 #include "tests/worker/wrapper/program/program_fixture.h"
+#include "tests/worker/wrapper/sample_plans.h"
+#include "worker/wrapper/memory_plan.h"
 #include "worker/wrapper/wrapper_graph.h"
 
 namespace telemetry::worker::wrapper::program {
@@ -41,6 +43,22 @@ TEST(ProgramGoldenTest, Python) {
   }
 }
 
+TEST(ProgramGoldenTest, Fx) {
+  for (const Plan& plan : FivePlans()) {
+    ExpectGolden(plan.name + ".fx.py.txt", FxProgram(plan, OptionsFor(CudaTarget())));
+  }
+  ExpectGolden("attention.opencl.fx.py.txt", FxProgram(FivePlans()[1], OptionsFor(OpenClTarget())));
+}
+
+TEST(ProgramGoldenTest, WrittenRows) {
+  const Plan plan = PlanMemory(*RowUpdatePlan())->plan;
+  ProgramOptions options = OptionsFor(CudaTarget());
+  ExpectGolden("row_update.fx.py.txt", FxProgram(plan, options));
+  options.debug = {.level = debug::DebugLevel::kPrint, .kernels = {"index_put"}};
+  ExpectGolden("row_update.debug.cuda.cpp.txt", CppProgram(plan, options));
+  ExpectGolden("row_update.debug.py.txt", PythonProgram(plan, options));
+}
+
 TEST(ProgramGoldenTest, DebugCalls) {
   for (const int index : {1, 4}) {
     const Plan plan = FivePlans()[static_cast<size_t>(index)];
@@ -68,9 +86,11 @@ TEST(ProgramGoldenTest, Graphs) {
   ExpectGolden("five_plans.wrapper.jsonl", lines);
 }
 
-TEST(ProgramGoldenTest, TheFivePlansHaveAllKindsOfLines) {
+TEST(ProgramGoldenTest, TheGoldenPlansHaveAllKindsOfLines) {
   std::set<size_t> kinds;
-  for (const Plan& plan : FivePlans()) {
+  std::vector<Plan> plans = FivePlans();
+  plans.push_back(*RowUpdatePlan());
+  for (const Plan& plan : plans) {
     for (const Line& line : plan.lines) kinds.insert(line.index());
   }
   EXPECT_EQ(kinds.size(), std::variant_size_v<Line>);

@@ -95,11 +95,35 @@ std::string Hex(const std::vector<std::byte>& bytes) {
 }
 
 std::string OwnText(std::string program) {
-  for (const char* file :
-       {"check.cpp",           "check.py",         "cublas_product.cpp", "cuda.cpp",        "cuda.py",
-        "debug_names.cpp",     "debug_names.py",   "debug_values.cpp",   "debug_values.py", "head.py",
-        "host_layer_norm.cpp", "host_product.cpp", "layer_norm.py",      "main.cpp",        "main.py",
-        "opencl.cpp",          "product.py",       "time.cpp",           "values.cpp",      "values.py"}) {
+  for (const char* file : {"check.cpp",
+                           "check.py",
+                           "compile_cuda.py",
+                           "cublas_product.cpp",
+                           "cuda.cpp",
+                           "cuda.py",
+                           "debug_names.cpp",
+                           "debug_names.py",
+                           "debug_values.cpp",
+                           "debug_values.py",
+                           "fx.py",
+                           "fx_add_rows.py",
+                           "fx_cuda.py",
+                           "fx_extern.py",
+                           "fx_main.py",
+                           "fx_opencl.py",
+                           "head.py",
+                           "host_index_put.cpp",
+                           "host_layer_norm.cpp",
+                           "host_product.cpp",
+                           "index_put.py",
+                           "layer_norm.py",
+                           "main.cpp",
+                           "main.py",
+                           "opencl.cpp",
+                           "product.py",
+                           "time.cpp",
+                           "values.cpp",
+                           "values.py"}) {
     const std::string text(RuntimeText(file));
     const size_t at = program.find(text);
     if (at != std::string::npos) program.replace(at, text.size(), std::string("<runtime/") + file + ">\n");

@@ -8,7 +8,7 @@
 
 namespace telemetry::worker::wrapper::program {
 
-// Returns the sample plans. Together they have all kinds of lines.
+// Returns the sample plans. Together they have all kinds of lines except IndexPut (RowUpdatePlan).
 std::vector<Plan> FivePlans();
 
 // Returns an H200 as a target, and the default OpenCL target.

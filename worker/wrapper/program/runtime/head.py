@@ -1,8 +1,6 @@
 import functools
 import os
 import sys
-import tempfile
-import time
 import traceback
 
 
@@ -15,6 +13,4 @@ def could_not_run(*error):
 
 sys.excepthook = could_not_run
 
-import cupy
 import numpy as np
-from cupy.cuda import nvrtc

@@ -1,0 +1,205 @@
+// Tests FX programs, in one process of the Python that TELEMETRY_TORCH_PYTHON names, or of the environment of the
+// tests. Tests that run programs need PyTorch and PyOpenCL there; without them they are skipped.
+
+#include <cstdlib>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/environment.h"
+#include "tests/worker/wrapper/program/program_fixture.h"
+#include "tests/worker/wrapper/random_plan.h"
+#include "tests/worker/wrapper/sample_plans.h"
+#include "worker/kernels/library.h"
+#include "worker/wrapper/memory_plan.h"
+#include "worker/wrapper/program/program.h"
+
+namespace telemetry::worker::wrapper::program {
+namespace {
+
+using device::DType;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+
+// Runs the programs 0.py, 1.py, ... of its folder: as written, and again after a pass that removes unused nodes.
+constexpr char kRunAll[] = R"(import pathlib, runpy, sys
+import torch.fx
+numbers = sorted(int(path.stem) for path in pathlib.Path('.').glob('[0-9]*.py'))
+for number in numbers:
+    namespace = runpy.run_path(f'{number}.py')
+    assert namespace['main']() == 0, number
+    make = namespace['make_graph_module']
+    def without_dead_code():
+        module = make()
+        module.graph.eliminate_dead_code()
+        module.recompile()
+        return module
+    namespace['main'].__globals__.update(make_graph_module=without_dead_code, random=namespace['Random'](namespace['SEED']))
+    assert namespace['main']() == 0, f'{number} without dead code'
+print('ran', len(numbers))
+)";
+
+class FxProgramTest : public ::testing::Test {
+ protected:
+  void Add(const Plan& plan) {
+    const absl::StatusOr<std::string> text = FxProgram(plan, {.target = OpenClTarget()});
+    ASSERT_TRUE(text.ok()) << text.status();
+    WriteText(folder_.path() + "/" + std::to_string(programs_++) + ".py", *text);
+  }
+
+  ShellOutcome RunPython(const std::string& script) {
+    const char* named = std::getenv("TELEMETRY_TORCH_PYTHON");
+    WriteText(folder_.path() + "/script.py", script);
+    return Shell(folder_,
+                 "OCL_ICD_VENDORS=/etc/OpenCL/vendors " + (named == nullptr ? Python() : named) + " script.py");
+  }
+
+  // Skips the test without PyTorch.
+  void ExpectAllRight() {
+    if (RunPython("import pyopencl, torch.fx").exit_status != 0) GTEST_SKIP() << "no PyTorch or no PyOpenCL";
+    const ShellOutcome run = RunPython(kRunAll);
+    EXPECT_EQ(run.exit_status, 0) << run.output;
+    EXPECT_THAT(run.output, HasSubstr("ran " + std::to_string(programs_) + "\n"));
+  }
+
+  const TestFolder folder_;
+  int programs_ = 0;
+};
+
+TEST_F(FxProgramTest, TheFivePlansAreRight) {
+  for (const Plan& plan : FivePlans()) Add(plan);
+  ExpectAllRight();
+}
+
+TEST_F(FxProgramTest, WrittenRowsAreRight) {
+  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) Add(*RowUpdatePlan(dtype));
+  Add(PlanMemory(*RowUpdatePlan())->plan);
+  ExpectAllRight();
+}
+
+// Each kernel of the library as a kernel of the plan, as an extern kernel that writes to memory of the plan, and as one
+// that allocates its outputs.
+TEST_F(FxProgramTest, EveryKernelIsRightAsCodeAndAsAnOperation) {
+  for (const kernels::LibraryKernel* kernel : kernels::AllKernels()) {
+    for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) {
+      kernels::Sizes sizes;
+      for (const auto& [name, size] : kernel->default_sizes) sizes[name] = name == "d" ? 16 : 32;
+      const kernels::Problem problem = kernels::MakeProblem(*kernel, dtype, sizes);
+      for (int way = 0; way < 3; ++way) {
+        PlanBuilder b(kernel->name);
+        std::vector<BufferRef> arguments;
+        for (const kernels::TensorSpec& tensor : problem.tensors) {
+          arguments.push_back(b.Input(tensor.name + "_in", tensor.dtype, tensor.sizes));
+        }
+        const CallOutputs outputs = way == 0   ? b.Call(*kernel, arguments)
+                                    : way == 1 ? b.CallExtern(*kernel, arguments)
+                                               : b.CallExternAllocating(*kernel, arguments);
+        for (size_t i = 0; outputs[i].id >= 0; ++i) b.Output(outputs[i]);
+        const absl::StatusOr<Plan> plan = b.Finish();
+        ASSERT_TRUE(plan.ok()) << plan.status();
+        Add(*plan);
+      }
+    }
+  }
+  EXPECT_EQ(programs_, 9 * 13);
+  ExpectAllRight();
+}
+
+// TELEMETRY_RANDOM_PLANS=300 checks more of them.
+TEST_F(FxProgramTest, RandomPlansAreRightWithAndWithoutMemoryPlanning) {
+  int64_t missing = NumberFromEnvironment("TELEMETRY_RANDOM_PLANS", 20);
+  for (uint64_t seed = 0; missing > 0; ++seed) {
+    SCOPED_TRACE(seed);
+    const absl::StatusOr<Plan> plan = RandomPlan(seed);
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    const absl::Status status = FxProgram(*plan, {.target = OpenClTarget()}).status();
+    if (status.ok()) {
+      Add(*plan);
+      Add(PlanMemory(*plan)->plan);
+      --missing;
+    } else {
+      EXPECT_THAT(std::string(status.message()), HasSubstr("not a multiple of 4096"));
+    }
+  }
+  ExpectAllRight();
+}
+
+// Views of memory that does not begin with its tensor, and memory that a larger buffer reuses.
+TEST_F(FxProgramTest, ViewsBeginInTheirMemory) {
+  PlanBuilder b("views");
+  const BufferRef x = b.Input("x", DType::kF32, {64, 32});
+  const BufferRef lower = b.View(x, {32, 32}, {32, 1}, 1024, "lower");
+  const BufferRef small = b.Call("exp", {b.View(lower, {10, 10}, {10, 1}, 0)}, {.names = {"small"}})[0];
+  const BufferRef sums = b.CallExternAllocating("sum", {small}, {.names = {"sums"}})[0];
+  b.Output(b.Call("exp", {b.View(lower, {11, 11}, {11, 1}, 0)}, {.names = {"larger"}})[0]);
+  b.Output(b.View(sums, {5}, {2}, 0, "every_second"));
+  const Plan plan = PlanMemory(*b.Finish())->plan;
+  const std::string text = *FxProgram(plan, {.target = OpenClTarget()});
+  EXPECT_THAT(text, HasSubstr("small = allocate(call, \"small\", torch.float32, device, (10, 10), (10, 1), 121)"));
+  EXPECT_THAT(text, HasSubstr("larger = call(torch.as_strided, small, (11, 11), (11, 1), 0, name=\"larger\")"));
+  Add(plan);
+  // A caller's tensor that is a view itself.
+  const std::string call = "make_graph_module()(*make_inputs())";
+  std::string moved = text;
+  moved.replace(moved.find(call), call.size(),
+                "make_graph_module()(torch.cat([torch.zeros(7), make_inputs()[0].flatten()])[7:].view(64, 32))");
+  WriteText(folder_.path() + "/" + std::to_string(programs_++) + ".py", moved);
+  ExpectAllRight();
+}
+
+// The names of the nodes are those of the buffers, and one changed number of the expectation is found.
+TEST_F(FxProgramTest, TheGraphNamesTheBuffersAndWrongResultsAreFound) {
+  Add(FivePlans()[1]);
+  if (RunPython("import pyopencl, torch.fx").exit_status != 0) GTEST_SKIP() << "no PyTorch or no PyOpenCL";
+  const ShellOutcome graph = RunPython(
+      "import runpy\nfor node in runpy.run_path('0.py')['make_graph_module']().graph.nodes: print(node.op, "
+      "node.name)\n");
+  for (const char* line :
+       {"placeholder q\n", "call_function scores\n", "call_function score_rows\n", "output output\n"}) {
+    EXPECT_THAT(graph.output, HasSubstr(line));
+  }
+  std::string text = ReadText(folder_.path() + "/0.py");
+  const size_t samples = text.find("[", text.find("\n    [", text.find("expected_out = (")));
+  text.insert(samples + 1, "40, ");
+  WriteText(folder_.path() + "/0.py", text);
+  const ShellOutcome run = RunPython("import runpy\nrunpy.run_path('0.py', run_name='__main__')\n");
+  EXPECT_EQ(run.exit_status, 1) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("wrong: out[0, 0, 0]: expected 40"));
+}
+
+TEST_F(FxProgramTest, ProgramsAreGoodPython) {
+  for (const codegen::Target& target : {CudaTarget(), OpenClTarget()}) {
+    for (const Plan& plan : FivePlans()) {
+      const absl::StatusOr<std::string> text = FxProgram(plan, {.target = target});
+      ASSERT_TRUE(text.ok()) << text.status();
+      WriteText(folder_.path() + "/program.py", *text);
+      const ShellOutcome compiled = Shell(folder_, Python() + " -W error -m py_compile program.py");
+      EXPECT_EQ(compiled.exit_status, 0) << plan.name << "\n" << compiled.output;
+    }
+  }
+}
+
+TEST_F(FxProgramTest, AMissingPyTorchIsNotAWrongResult) {
+  std::string text = FxProgram(*LayerNormPlan(), {.target = OpenClTarget()}).value();
+  text.replace(text.find("import torch\n"), 12, "import no_such_torch");
+  const ShellOutcome run = RunPython(text);
+  EXPECT_EQ(run.exit_status, 2) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("No module named 'no_such_torch'"));
+}
+
+TEST_F(FxProgramTest, RefusesDebugCallsAndKernelsThatPyTorchLacks) {
+  const Plan plan = *LayerNormPlan();
+  const absl::Status debugged =
+      FxProgram(plan, {.target = OpenClTarget(), .debug = {.level = debug::DebugLevel::kPrint}}).status();
+  EXPECT_EQ(debugged.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(debugged.message()), HasSubstr("torch.fx.Interpreter"));
+  kernels::LibraryKernel own = **kernels::FindKernel("exp");
+  own.name = "mine";
+  PlanBuilder b("own");
+  b.Output(b.CallExtern(own, {b.Input("x", DType::kF32, {4, 8})})[0]);
+  const absl::Status unknown = FxProgram(*b.Finish(), {.target = OpenClTarget()}).status();
+  EXPECT_EQ(unknown.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(std::string(unknown.message()), HasSubstr("no operation for the extern kernel 'mine'"));
+}
+
+}  // namespace
+}  // namespace telemetry::worker::wrapper::program

@@ -1,0 +1,106 @@
+#include "worker/wrapper/file/plan_symbols.h"
+
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+
+#include "absl/strings/str_join.h"
+#include "proto/base/status_macros.h"
+#include "proto/record/strings.h"
+
+namespace telemetry::worker::wrapper::file {
+
+using record::Cat;
+using record::Json;
+using spec::JsonMember;
+
+namespace {
+
+// Returns true for a name that an expression can use.
+bool IsName(std::string_view text) {
+  const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  return !text.empty() && text.size() <= 100 && std::isdigit(static_cast<unsigned char>(text[0])) == 0 &&
+         std::all_of(text.begin(), text.end(), is_part);
+}
+
+struct Bounds {
+  int64_t value = 0;  // the default
+  int64_t min = 1;
+  int64_t max = PlanSymbols::kLargest;
+};
+
+absl::StatusOr<Bounds> ReadBounds(const JsonMember& symbol) {
+  RETURN_IF_ERROR(symbol.CheckObject());
+  Bounds bounds;
+  for (const auto& [name, value] : symbol.json().members) {
+    if (name != "default" && name != "min" && name != "max") {
+      return symbol.Error("unknown member; known are default, min, max");
+    }
+  }
+  ASSIGN_OR_RETURN(bounds.value, symbol["default"].Integer());
+  if (symbol["min"].exists()) {
+    ASSIGN_OR_RETURN(bounds.min, symbol["min"].Integer());
+  }
+  if (symbol["max"].exists()) {
+    ASSIGN_OR_RETURN(bounds.max, symbol["max"].Integer());
+  }
+  const bool is_ordered = 0 <= bounds.min && bounds.min <= bounds.value && bounds.value <= bounds.max &&
+                          bounds.max <= PlanSymbols::kLargest;
+  if (!is_ordered) return symbol.Error("expected 0 <= min <= default <= max <= 2^40");
+  return bounds;
+}
+
+}  // namespace
+
+absl::StatusOr<PlanSymbols> PlanSymbols::Read(const JsonMember& symbols, const SymbolValues& given) {
+  PlanSymbols read;
+  if (symbols.exists()) {
+    RETURN_IF_ERROR(symbols.CheckObject());
+    if (symbols.json().members.size() > kMost) return symbols.Error(Cat("at most ", kMost, " symbols are allowed"));
+    for (const auto& [name, json] : symbols.json().members) {
+      if (!IsName(name)) {
+        return symbols.Error("the name of a symbol has 1 to 100 letters, digits and '_', and begins with no digit");
+      }
+      if (std::find(read.names_.begin(), read.names_.end(), name) != read.names_.end()) {
+        return symbols.Error(Cat("two symbols '", name, "'"));
+      }
+      ASSIGN_OR_RETURN(const Bounds bounds, ReadBounds(JsonMember(&json, Cat(symbols.path(), ".", name))));
+      const auto chosen = given.find(name);
+      const int64_t value = chosen == given.end() ? bounds.value : chosen->second;
+      if (value < bounds.min || value > bounds.max) {
+        return absl::InvalidArgumentError(
+            Cat("symbol '", name, "' is ", value, ", but must be from ", bounds.min, " to ", bounds.max));
+      }
+      read.names_.push_back(name);
+      read.values_.push_back(spec::Value::Integer(value));
+    }
+  }
+  for (const auto& [name, value] : given) {
+    if (std::find(read.names_.begin(), read.names_.end(), name) != read.names_.end()) continue;
+    return absl::InvalidArgumentError(Cat("no symbol '", name.substr(0, 100), "'; the plan has ",
+                                          read.names_.empty() ? "none" : absl::StrJoin(read.names_, ", ")));
+  }
+  return read;
+}
+
+absl::StatusOr<int64_t> PlanSymbols::Evaluate(const JsonMember& member, spec::Evaluation* evaluation) const {
+  int64_t value = 0;
+  if (member.is_text()) {
+    ASSIGN_OR_RETURN(const std::string text, member.Text());
+    if (text.size() > kExpressionBytes) {
+      return member.Error(Cat("an expression has at most ", kExpressionBytes, " bytes"));
+    }
+    const absl::StatusOr<spec::Expression> expression = spec::Expression::Compile(text, names_);
+    if (!expression.ok()) return member.At(expression.status());
+    const absl::StatusOr<spec::Value> result = expression->Evaluate(values_, evaluation);
+    if (!result.ok()) return member.At(result.status());
+    if (result->kind() != spec::Value::Kind::kInteger) return member.Error("the expression gives no integer");
+    value = result->integer();
+  } else {
+    ASSIGN_OR_RETURN(value, member.Integer());
+  }
+  if (value < 0) return member.Error("must not be negative");
+  return value;
+}
+
+}  // namespace telemetry::worker::wrapper::file

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "worker/spec/expression.h"
+#include "worker/spec/json_member.h"
+
+namespace telemetry::worker::wrapper::file {
+
+// Values of symbols by name.
+using SymbolValues = std::map<std::string, int64_t, std::less<>>;
+
+// The symbols of a plan file and their values. Sizes, strides and offsets of the file are expressions of them.
+class PlanSymbols {
+ public:
+  static constexpr size_t kMost = 32;
+  static constexpr int64_t kLargest = int64_t{1} << 40;
+  static constexpr size_t kExpressionBytes = 200;
+
+  // Reads the member "symbols", which may be absent. A symbol has its value of `given`, or else its default.
+  // INVALID_ARGUMENT names the place: a symbol is not described as worker/wrapper/README.md says, a given value is not
+  // between the minimum and the maximum of its symbol, or there is no symbol of its name.
+  static absl::StatusOr<PlanSymbols> Read(const spec::JsonMember& symbols, const SymbolValues& given);
+
+  // Returns the value of an integer or of a text with an expression (spec/expression.h). INVALID_ARGUMENT names the
+  // place: it is neither, or the value is no integer or is negative.
+  absl::StatusOr<int64_t> Evaluate(const spec::JsonMember& member, spec::Evaluation* evaluation) const;
+
+ private:
+  std::vector<std::string> names_;
+  std::vector<spec::Value> values_;
+};
+
+}  // namespace telemetry::worker::wrapper::file

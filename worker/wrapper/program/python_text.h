@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "worker/wrapper/program/program_model.h"
+#include "worker/wrapper/program/program_names.h"
+
+namespace telemetry::worker::wrapper::program {
+
+// The parts that programs in Python and FX programs have in common.
+
+// Returns a number as NumberText() does.
+std::string PythonNumber(double value, int digits = 0);
+// Returns a tuple: "(2, 3)", "(2,)".
+std::string TupleText(const std::vector<int64_t>& numbers);
+
+// Returns the definitions of COMPILE_OPTIONS and SEED.
+std::string PythonOptions(const ProgramModel& model);
+// Returns the sources of the kernels, as definitions of their names.
+std::string PythonKernels(const ProgramModel& model, const ProgramNames& names);
+// Returns the function make_inputs.
+std::string PythonInputs(const ProgramModel& model, const ProgramNames& names);
+// Returns the expected outputs, as definitions of their names.
+std::string PythonExpected(const ProgramModel& model, const ProgramNames& names);
+
+}  // namespace telemetry::worker::wrapper::program
