@@ -49,7 +49,7 @@ absl::Status ModelClient::Call(grpc::Status (Stub::*method)(grpc::ClientContext*
   if (retry_delay != nullptr) {
     *retry_delay = ParseRetryDelay(answer.error_details()).value_or(absl::ZeroDuration());
   }
-  const absl::Status status = connection_.CallStatus(answer);
+  absl::Status status = connection_.CallStatus(answer);
   if (status.ok()) return status;
   return {status.code(), absl::StrCat("collector ", options_.collector, ": ", status.message())};
 }

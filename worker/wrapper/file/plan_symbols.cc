@@ -11,7 +11,6 @@
 namespace telemetry::worker::wrapper::file {
 
 using record::Cat;
-using record::Json;
 using spec::JsonMember;
 
 namespace {
