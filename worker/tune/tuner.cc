@@ -158,8 +158,8 @@ absl::Status Attempt::Begin(TuneRecord record) {
   Journal::Contents earlier = record.journal == nullptr ? Journal::Contents() : record.journal->TakeContents();
   resumed_ = !earlier.attempt_id.empty();
   std::vector<Config> starting_points = resumed_ ? earlier.starting_points : options_.search.starting_points;
-  RETURN_IF_ERROR(
-      CreateSearch(std::move(starting_points), resumed_ ? std::move(earlier.related) : options_.search.related));
+  std::vector<search::RelatedRun> related = resumed_ ? earlier.related : options_.search.related;
+  RETURN_IF_ERROR(CreateSearch(std::move(starting_points), std::move(related)));
   RETURN_IF_ERROR(ResumeOrBegin(earlier, &record));
   record.info.search_algorithm = proposer_->search().name();
   record.info.seed = static_cast<int64_t>(options_.search.seed);
