@@ -89,8 +89,7 @@ std::vector<tune::search::RelatedRun> RelatedOf(const model::DatasetRun& run,
     related.push_back({.trials = tune::search::SelectTrials(std::move(trials)),
                        .noise = tune::search::RelationNoise(TraitsOf(run), TraitsOf(other))});
   }
-  std::stable_sort(related.begin(), related.end(), [](const auto& a, const auto& b) { return a.noise < b.noise; });
-  if (related.size() > tune::search::kMostRelatedRuns) related.resize(tune::search::kMostRelatedRuns);
+  tune::search::KeepNearest(&related);
   return related;
 }
 

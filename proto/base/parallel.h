@@ -6,6 +6,9 @@
 
 namespace telemetry {
 
+// A part for loops that take a few nanoseconds for each of many elements: about a millisecond.
+inline constexpr size_t kElementsPerPart = size_t{1} << 18;
+
 // Calls work(begin, end) for consecutive parts of [0, size) that begin at multiples of `part`, on up to one thread per
 // processor, and returns when all calls have returned. The caller's thread takes part. With at most one part no thread
 // is started.

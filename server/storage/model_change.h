@@ -50,8 +50,8 @@ using ModelChange = std::variant<ModelPut, ModelRemoval>;
 
 // The result of a ModelChange.
 struct ModelOutcome {
-  // Of a put: INVALID_ARGUMENT: the complete file is not a model, and was removed. RESOURCE_EXHAUSTED: the model is
-  // larger than a budget, and nothing was changed. Of a removal: NOT_FOUND.
+  // A put fails with INVALID_ARGUMENT if the complete file is not a model, which removes it, and with
+  // RESOURCE_EXHAUSTED, without any change, if the model is larger than a budget. A removal fails with NOT_FOUND.
   absl::Status status;
   v1::PutModelResponse response = {};  // of a put
 };

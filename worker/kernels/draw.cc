@@ -14,9 +14,6 @@ using device::DType;
 // The largest magnitude of integer inputs; sums of a few thousand of them fit into i32.
 constexpr double kLargestInteger = 1000;
 
-// The elements that one thread rounds at a time.
-constexpr size_t kPart = size_t{1} << 18;
-
 // Returns a value that is uniformly distributed in [0, 1). Does not use the standard's distributions, because their
 // results differ between libraries.
 double Uniform(std::mt19937_64& random) { return static_cast<double>(random() >> 11) * 0x1p-53; }
@@ -36,7 +33,7 @@ std::vector<double> Draw(DType dtype, const DrawRange& range, int64_t elements, 
   std::vector<double> values(static_cast<size_t>(elements));
   // The generator yields one number after the other; the rest, most of the time, needs no order.
   for (double& value : values) value = Uniform(random);
-  ForEachPart(values.size(), kPart, [&](size_t begin, size_t end) {
+  ForEachPart(values.size(), kElementsPerPart, [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
       const double part = (range.high - range.low) * values[i];
       values[i] = IsFloat(dtype) ? ir::RoundTo(dtype, range.low + part) : range.low + std::floor(part);

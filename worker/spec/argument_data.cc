@@ -21,9 +21,6 @@ namespace {
 using record::Cat;
 using tune::search::Random;
 
-// The elements that one thread computes at a time.
-constexpr size_t kPart = size_t{1} << 18;
-
 absl::Status At(const Argument& argument, const absl::Status& status) {
   return {status.code(), Cat("the argument '", argument.name, "': ", std::string(status.message()))};
 }
@@ -66,9 +63,10 @@ absl::StatusOr<std::vector<std::byte>> Computed(const Argument& argument, const 
   const ElementType type = argument.type.element;
   const auto count = static_cast<size_t>(argument.values());
   std::vector<std::byte> bytes(count * SizeOf(type));
-  std::vector<absl::Status> parts((count + kPart - 1) / kPart);
-  ForEachPart(count, kPart,
-              [&](size_t begin, size_t end) { parts[begin / kPart] = Compute(type, fill, begin, end, bytes.data()); });
+  std::vector<absl::Status> parts((count + kElementsPerPart - 1) / kElementsPerPart);
+  ForEachPart(count, kElementsPerPart, [&](size_t begin, size_t end) {
+    parts[begin / kElementsPerPart] = Compute(type, fill, begin, end, bytes.data());
+  });
   for (const absl::Status& status : parts) RETURN_IF_ERROR(status);
   return bytes;
 }

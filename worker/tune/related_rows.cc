@@ -48,24 +48,25 @@ absl::StatusOr<std::vector<ListedRun>> ListRelated(const v1::Run& run, client::D
     if (!std::isfinite(noise) || summary.measurements() < kLeastRows) continue;
     listed.push_back({.run_id = summary.run().run_id(), .noise = noise});
   }
-  std::stable_sort(listed.begin(), listed.end(),
-                   [](const ListedRun& a, const ListedRun& b) { return a.noise < b.noise; });
-  if (listed.size() > search::kMostRelatedRuns) listed.resize(search::kMostRelatedRuns);
+  search::KeepNearest(&listed);
   return listed;
 }
 
 // Collects the results of each config of a run: the last time that was measured, or a failure.
 class RowCollector {
  public:
-  // Returns RESOURCE_EXHAUSTED after kMostRelatedRows rows.
+  // Returns an error, which ends the reading, after kMostRelatedRows rows.
   absl::Status Take(const v1::ExportItem& item) {
     for (const v1::Config& config : item.configs().configs()) texts_.emplace(config.config_id(), config.text());
     for (const v1::Measurement& row : item.rows().measurements()) {
-      if (++rows_ > kMostRelatedRows) return absl::ResourceExhaustedError("enough rows");
+      if (has_enough()) return absl::CancelledError("enough rows");
+      ++rows_;
       Take(row);
     }
     return absl::OkStatus();
   }
+
+  bool has_enough() const { return rows_ == kMostRelatedRows; }
 
   std::vector<search::Trial> Finish() {
     std::vector<search::Trial> trials;
@@ -100,7 +101,7 @@ absl::StatusOr<std::vector<search::Trial>> ReadTrials(const std::string& run_id,
   RowCollector rows;
   const absl::Status status =
       collector.Export(request, [&rows](const v1::ExportItem& item) { return rows.Take(item); });
-  if (!status.ok() && !absl::IsResourceExhausted(status)) return status;
+  if (!status.ok() && !rows.has_enough()) return status;
   return rows.Finish();
 }
 

@@ -29,9 +29,6 @@ using spec::ElementType;
 using spec::Specification;
 using spec::Verification;
 
-// The elements that one thread converts at a time.
-constexpr size_t kPart = size_t{1} << 18;
-
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Returns true for the arguments that are in device memory.
@@ -110,7 +107,7 @@ std::vector<double> ValuesOf(const Argument& argument, const std::vector<std::by
   if (checked.is_exact || type == ElementType::kF64)
     type = checked.dtype == DType::kI32 ? ElementType::kI32 : ElementType::kU8;
   std::vector<double> values(static_cast<size_t>(argument.values() * checked.pieces));
-  ForEachPart(values.size(), kPart, [&](size_t begin, size_t end) {
+  ForEachPart(values.size(), kElementsPerPart, [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) values[i] = spec::NumberAt(bytes, type, i);
   });
   return values;

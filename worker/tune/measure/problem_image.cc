@@ -17,8 +17,6 @@ using record::Cat;
 
 constexpr uint64_t kAlignment = 64;
 constexpr size_t kExpectedElementBytes = 4;
-// The elements that one thread copies at a time. The image is new memory, and its pages take longer than the copy.
-constexpr size_t kPart = size_t{1} << 18;
 
 absl::Status Refuse(const ProblemBuffer& buffer, std::string_view what) {
   return absl::InvalidArgumentError(Cat("the problem's buffer '", buffer.name, "': ", what));
@@ -124,13 +122,14 @@ void CopyValue(const ProblemBuffer& buffer, double value, std::byte* to) {
 }
 
 void CopyExpected(const ProblemBuffer& buffer, const std::vector<double>& values, std::byte* to) {
-  ForEachPart(values.size(), kPart, [&](size_t begin, size_t end) {
+  ForEachPart(values.size(), kElementsPerPart, [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) CopyValue(buffer, values[i], to + i * kExpectedElementBytes);
   });
 }
 
+// On all cores: the image is new memory, whose pages take longer than the copy.
 void CopyInitial(const std::vector<std::byte>& bytes, std::byte* to) {
-  ForEachPart(bytes.size(), kPart * kExpectedElementBytes,
+  ForEachPart(bytes.size(), kElementsPerPart * kExpectedElementBytes,
               [&](size_t begin, size_t end) { std::memcpy(to + begin, bytes.data() + begin, end - begin); });
 }
 

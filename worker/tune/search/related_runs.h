@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -34,6 +35,13 @@ double ShapeDistance(const std::string& shapes, const std::string& other_shapes)
 // Returns RelatedRun::noise for the results of `other` in a search for `run`: it grows with the distance of the shapes,
 // and with each of dtypes, device and source that differs. Infinity: they cannot be compared.
 double RelationNoise(const RunTraits& run, const RunTraits& other);
+
+// Keeps the kMostRelatedRuns runs with the least `noise`, in this order.
+template <typename Run>
+void KeepNearest(std::vector<Run>* runs) {
+  std::stable_sort(runs->begin(), runs->end(), [](const Run& a, const Run& b) { return a.noise < b.noise; });
+  if (runs->size() > kMostRelatedRuns) runs->erase(runs->begin() + kMostRelatedRuns, runs->end());
+}
 
 // Returns at most kMostRelatedTrials trials: the fastest half, and an even selection of the others, failures included.
 std::vector<Trial> SelectTrials(std::vector<Trial> trials);

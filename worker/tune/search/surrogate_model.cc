@@ -4,6 +4,7 @@
 #include <cmath>
 #include <future>
 #include <numbers>
+#include <numeric>
 #include <utility>
 
 #include "worker/tune/search/tile_shape.h"
@@ -46,24 +47,19 @@ Observations Thinned(Observations all) {
   return thinned;
 }
 
-// Returns the slope of the values over what the related runs predict, from 0 to 1. A few imagined results, for which
-// the prediction is right, count among the observations.
-double TrustIn(const RelatedModel* related, const Observations& times) {
-  if (related == nullptr) return 0;
+// Returns the slope of the values over what the related runs predict for them, from 0 to 1. A few imagined results with
+// the variance of the related ones, for which the prediction is right, count among the observations.
+double TrustIn(const std::vector<double>& predicted, const std::vector<double>& values, double variance) {
   constexpr double kImagined = 4;
-  const auto count = static_cast<double>(times.values.size());
-  std::vector<double> predicted;
-  double mean_predicted = 0;
-  double mean_value = 0;
-  for (size_t i = 0; i < times.values.size(); ++i) {
-    predicted.push_back(related->ExpectedTime(times.inputs[i]));
-    mean_predicted += predicted.back() / count;
-    mean_value += times.values[i] / count;
-  }
-  double products = kImagined * related->variance();
+  const auto mean = [](const std::vector<double>& of) {
+    return std::accumulate(of.begin(), of.end(), 0.0) / static_cast<double>(of.size());
+  };
+  const double mean_predicted = mean(predicted);
+  const double mean_value = mean(values);
+  double products = kImagined * variance;
   double squares = products + 1e-9;
-  for (size_t i = 0; i < times.values.size(); ++i) {
-    products += (predicted[i] - mean_predicted) * (times.values[i] - mean_value);
+  for (size_t i = 0; i < values.size(); ++i) {
+    products += (predicted[i] - mean_predicted) * (values[i] - mean_value);
     squares += (predicted[i] - mean_predicted) * (predicted[i] - mean_predicted);
   }
   return std::clamp(products / squares, 0.0, 1.0);
@@ -105,9 +101,11 @@ bool SurrogateModel::Fit(const PointSpace& space, const std::vector<Outcome>& ou
   best_ = *std::min_element(times.values.begin(), times.values.end());
   for (double& value : times.values) value = std::min(value, best_ + kSlowest);
   has_failures_ = times.values.size() < failures.values.size();
-  trust_ = TrustIn(related_, times);
   if (related_ != nullptr) {
-    for (size_t i = 0; i < times.values.size(); ++i) times.values[i] -= Prior(times.inputs[i]);
+    std::vector<double> predicted;
+    for (const Features& input : times.inputs) predicted.push_back(related_->ExpectedTime(input));
+    trust_ = TrustIn(predicted, times.values, related_->variance());
+    for (size_t i = 0; i < times.values.size(); ++i) times.values[i] -= trust_ * predicted[i];
     for (size_t i = 0; i < failures.values.size(); ++i) failures.values[i] -= FailurePrior(failures.inputs[i]);
   }
   const auto fit = [](GaussianProcess* process, Observations observations) {

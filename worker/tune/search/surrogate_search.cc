@@ -41,19 +41,7 @@ void SurrogateSearch::FillStart() {
   const auto worth = [this](const Features& features) {
     return -related_.ExpectedTime(features) - related_.ExpectedFailure(features);
   };
-  std::set<Point> considered;
-  std::vector<Candidate> candidates;
-  Consider(points, worth, &considered, &candidates);
-  for (int round = 0; round < kClimbs; ++round) {
-    Consider(AroundMostWorth(&candidates), worth, &considered, &candidates);
-  }
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.worth > b.worth; });
-  size_t taken = 0;
-  for (const Candidate& candidate : candidates) {
-    if (taken == kFirstOfRelated) return;
-    taken += Offer(candidate.point) ? 1 : 0;
-  }
+  OfferInOrder(Climb(points, worth, kClimbs), offered() + kFirstOfRelated);
 }
 
 void SurrogateSearch::Fill(size_t count) {
@@ -69,15 +57,7 @@ void SurrogateSearch::Fill(size_t count) {
 
 void SurrogateSearch::Polish(size_t count) {
   const auto worth = [this](const Features& features) { return -model_.ExpectedTime(features); };
-  std::set<Point> considered;
-  std::vector<Candidate> candidates;
-  Consider(Around(kPolishedAround), worth, &considered, &candidates);
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.worth > b.worth; });
-  for (const Candidate& candidate : candidates) {
-    if (offered() >= count) return;
-    Offer(candidate.point);
-  }
+  OfferInOrder(Climb(Around(kPolishedAround), worth, /*rounds=*/0), count);
 }
 
 void SurrogateSearch::Explore(size_t count) {
@@ -85,12 +65,7 @@ void SurrogateSearch::Explore(size_t count) {
   for (Point& point : Mixtures()) points.push_back(std::move(point));
   for (int i = 0; i < kStrangers; ++i) points.push_back(sampler().Plausible());
   const auto worth = [this](const Features& features) { return model_.ExpectedGain(features); };
-  std::set<Point> considered;
-  std::vector<Candidate> candidates;
-  Consider(points, worth, &considered, &candidates);
-  for (int round = 0; round < kClimbs; ++round) {
-    Consider(AroundMostWorth(&candidates), worth, &considered, &candidates);
-  }
+  std::vector<Candidate> candidates = Climb(points, worth, kClimbs);
   for (const Point& unfinished : Unfinished()) {
     const Features features = ComputeFeatures(space(), unfinished);
     for (Candidate& candidate : candidates) candidate.worth *= 1 - model_.Likeness(features, candidate.features);
@@ -98,7 +73,19 @@ void SurrogateSearch::Explore(size_t count) {
   OfferApart(std::move(candidates), count);
 }
 
-std::vector<Point> SurrogateSearch::AroundMostWorth(std::vector<Candidate>* candidates) {
+// Returns the points that were not offered before as candidates. Each round adds the neighbours of the best ones.
+std::vector<SurrogateSearch::Candidate> SurrogateSearch::Climb(const std::vector<Point>& points, Worth worth,
+                                                               int rounds) const {
+  std::set<Point> considered;
+  std::vector<Candidate> candidates;
+  Consider(points, worth, &considered, &candidates);
+  for (int round = 0; round < rounds; ++round) {
+    Consider(AroundMostWorth(&candidates), worth, &considered, &candidates);
+  }
+  return candidates;
+}
+
+std::vector<Point> SurrogateSearch::AroundMostWorth(std::vector<Candidate>* candidates) const {
   const auto some = candidates->begin() + static_cast<std::ptrdiff_t>(std::min(kClimbers, candidates->size()));
   std::partial_sort(candidates->begin(), some, candidates->end(),
                     [](const Candidate& a, const Candidate& b) { return a.worth > b.worth; });
@@ -125,6 +112,16 @@ void SurrogateSearch::Consider(const std::vector<Point>& points, Worth worth, st
       candidate.worth = worth(candidate.features);
     }
   });
+}
+
+// Offers the candidates in descending order of worth until the proposal has `size` points.
+void SurrogateSearch::OfferInOrder(std::vector<Candidate> candidates, size_t size) {
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.worth > b.worth; });
+  for (const Candidate& candidate : candidates) {
+    if (offered() >= size) return;
+    Offer(candidate.point);
+  }
 }
 
 // Offers the candidates in descending order of worth. Each one reduces the worth of similar ones: their trials would

@@ -46,10 +46,12 @@ class SurrogateSearch : public GenerationalSearch {
   bool IsLate() const;
   void Explore(size_t count);
   void Polish(size_t count);
+  void OfferInOrder(std::vector<Candidate> candidates, size_t size);
   void OfferApart(std::vector<Candidate> candidates, size_t count);
   void Consider(const std::vector<Point>& points, Worth worth, std::set<Point>* considered,
                 std::vector<Candidate>* candidates) const;
-  std::vector<Point> AroundMostWorth(std::vector<Candidate>* candidates);
+  std::vector<Candidate> Climb(const std::vector<Point>& points, Worth worth, int rounds) const;
+  std::vector<Point> AroundMostWorth(std::vector<Candidate>* candidates) const;
   std::vector<Point> Around(size_t best) const;
   std::vector<Point> Mixtures();
 

@@ -29,22 +29,6 @@ constexpr std::string_view kTorchKernels[] = {"add",     "attention",        "bm
                                               "geglu",   "layer_norm",       "long_sum", "matmul",        "rms_norm",
                                               "softmax", "softmax_two_pass", "sum"};
 
-std::string_view TorchDType(DType dtype) {
-  switch (dtype) {
-    case DType::kF32:
-      return "torch.float32";
-    case DType::kF16:
-      return "torch.float16";
-    case DType::kBF16:
-      return "torch.bfloat16";
-    case DType::kI32:
-      return "torch.int32";
-    case DType::kBool:
-      return "torch.bool";
-  }
-  return "";
-}
-
 // Returns, for each buffer that the plan allocates, the number of elements that the buffer and those that reuse its
 // memory need.
 std::vector<int64_t> NeededElements(const Plan& plan) {
@@ -98,9 +82,9 @@ class FxLines {
     is_own_[static_cast<size_t>(line.buffer)] = true;
     if (elements == made.span()) {
       Body(Name(line.buffer), " = call(torch.empty_strided, ", TupleText(made.sizes), ", ", TupleText(made.strides),
-           ", dtype=", TorchDType(made.dtype), ", device=device", NameArgument(line.buffer), ")");
+           ", dtype=", TorchName(made.dtype), ", device=device", NameArgument(line.buffer), ")");
     } else {
-      Body(Name(line.buffer), " = allocate(call, ", Quoted(Name(line.buffer)), ", ", TorchDType(made.dtype),
+      Body(Name(line.buffer), " = allocate(call, ", Quoted(Name(line.buffer)), ", ", TorchName(made.dtype),
            ", device, ", TupleText(made.sizes), ", ", TupleText(made.strides), ", ", elements, ")");
     }
   }
@@ -185,7 +169,7 @@ class FxLines {
   std::string ExternText(const KernelCall& call) {
     runtime_.insert("fx_extern.py");
     const PlanKernel& kernel = plan_.kernel(call.kernel);
-    std::vector<std::string> parts = {"call", Cat(TorchDType(kernel.outputs[0].dtype))};
+    std::vector<std::string> parts = {"call", Cat(TorchName(kernel.outputs[0].dtype))};
     for (const int argument : call.arguments) parts.push_back(Name(argument));
     const kernels::Problem problem = MakeCallProblem(kernel, call);
     for (const kernels::NumberArgument& number : kernel.library->numbers) {
