@@ -1,6 +1,7 @@
 #include "server/storage/readers/config_reader.h"
 
 #include <charconv>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
@@ -12,6 +13,8 @@ namespace {
 constexpr uint64_t kMostArgumentBytes = uint64_t{2} << 20;
 // The number of ids that a stream caches: 128 KiB.
 constexpr size_t kRememberedIds = 8192;
+
+size_t FirstOfSet(int64_t config) { return static_cast<size_t>(config) % (kRememberedIds / 2) * 2; }
 
 }  // namespace
 
@@ -35,14 +38,26 @@ bool ConfigReader::IsAnnounced(int64_t config) const {
   return key < seen_->announced.size() && seen_->announced[key];
 }
 
-absl::StatusOr<uint64_t> ConfigReader::Id(int64_t config, v1::ExportConfigs* announced) {
+bool ConfigReader::IsRemembered(int64_t config) const {
+  if (seen_->ids.empty()) return false;
+  const Seen::Entry* const set = &seen_->ids[FirstOfSet(config)];
+  return set[0].config == config || set[1].config == config;
+}
+
+ConfigReader::Seen::Entry* ConfigReader::EntryFor(int64_t config) {
   if (seen_->ids.empty()) seen_->ids.resize(kRememberedIds);
-  Seen::Entry& entry = seen_->ids[static_cast<size_t>(config) % kRememberedIds];
+  Seen::Entry* const set = &seen_->ids[FirstOfSet(config)];
+  if (set[0].config != config) std::swap(set[0], set[1]);
+  return &set[0];
+}
+
+absl::StatusOr<uint64_t> ConfigReader::Id(int64_t config, v1::ExportConfigs* announced) {
+  Seen::Entry* const entry = EntryFor(config);
   const bool is_announced = announced == nullptr || IsAnnounced(config);
-  if (entry.config != config || !is_announced) {
-    RETURN_IF_ERROR(Load(config, is_announced ? nullptr : announced, &entry));
+  if (entry->config != config || !is_announced) {
+    RETURN_IF_ERROR(Load(config, is_announced ? nullptr : announced, entry));
   }
-  return entry.id;
+  return entry->id;
 }
 
 absl::StatusOr<v1::Config> ConfigReader::Read(int64_t config) {
@@ -55,9 +70,7 @@ absl::StatusOr<v1::Config> ConfigReader::Read(int64_t config) {
 absl::Status ConfigReader::Prefetch(absl::Span<const int64_t> configs, bool announces) {
   std::vector<int64_t> unknown;
   for (const int64_t config : configs) {
-    const Seen::Entry* const entry =
-        seen_->ids.empty() ? nullptr : &seen_->ids[static_cast<size_t>(config) % kRememberedIds];
-    if (entry == nullptr || entry->config != config || (announces && !IsAnnounced(config))) unknown.push_back(config);
+    if (!IsRemembered(config) || (announces && !IsAnnounced(config))) unknown.push_back(config);
   }
   BeginPrefetch();
   return read_many_.Read({}, unknown, [this](const sql::Statement& row) {

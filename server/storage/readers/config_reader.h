@@ -29,7 +29,7 @@ class ConfigReader {
       int64_t config = 0;  // 0: none
       uint64_t id = 0;
     };
-    std::vector<Entry> ids;       // each at index key % ids.size()
+    std::vector<Entry> ids;       // sets of two, the later used one first; a key belongs to set key % (ids.size() / 2)
     std::vector<bool> announced;  // by key
     int64_t sender = 0;
   };
@@ -73,6 +73,10 @@ class ConfigReader {
   };
 
   static Row ReadRow(const sql::Statement& row, int column = 0);
+  // Whether the id of the config is remembered.
+  bool IsRemembered(int64_t config) const;
+  // Returns the entry of the config, which becomes the first of its set, or else an entry to replace.
+  Seen::Entry* EntryFor(int64_t config);
   bool IsAnnounced(int64_t config) const;
   absl::Status Load(int64_t config, v1::ExportConfigs* announced, Seen::Entry* entry);
   // Returns the config's row, which is valid until the next call.

@@ -29,6 +29,16 @@ namespace {
   " LIMIT "                                                                                               \
   "1000"
 
+// SELECTs the rows of AddRunConfig() from run_configs AS r and configs AS c.
+#define TELEMETRY_RUN_CONFIG_COLUMNS "r.sample_id, r.decorator, r.key_list, "
+// The value of a column, or NULL in a row whose texts are long.
+#define TELEMETRY_IF_SHORT(column) "CASE WHEN is_long THEN NULL ELSE " column " END, "
+
+// The run configs of a run are read with their keys if there are at most kFewRunConfigs and the texts of each have at
+// most kShortRunConfig characters, so that the result stays below 8 MiB.
+constexpr int64_t kFewRunConfigs = 1000;
+constexpr int64_t kShortRunConfig = 2000;
+
 absl::Status ReadValues(sql::Statement& statement, google::protobuf::RepeatedPtrField<std::string>* values) {
   while (true) {
     absl::StatusOr<bool> found = statement.Step();
@@ -74,11 +84,24 @@ DatasetReader::DatasetReader(sql::Database& database)
       attempts_of_(database, TELEMETRY_ATTEMPT_COLUMNS
                    "WHERE r.run_id = ?1 AND a.attempt_id > ?2 ORDER BY a.attempt_id LIMIT ?3"),
       attempt_(database, TELEMETRY_ATTEMPT_COLUMNS "WHERE a.attempt_id = ?1"),
+      totals_(database, {.text = "SELECT (SELECT count(*) FROM attempts WHERE run = ?1), count(*) FROM measurements",
+                         .key = sql::kInRun,
+                         .where = "attempt IN (SELECT attempt FROM attempts WHERE run = ?1)"}),
       run_config_keys_(database,
                        "SELECT c.config_id, rc.config FROM run_configs AS rc "
                        "JOIN configs AS c ON c.config = rc.config WHERE rc.run = ?1"),
-      run_configs_(database,
-                   absl::StrCat("r.sample_id, r.decorator, r.key_list, ", ConfigReader::kColumns).c_str(),
+      // If the texts of a row are long, they are left out, and the last column says so.
+      few_run_configs_(
+          database,
+          absl::StrCat(
+              "SELECT sample_id, " TELEMETRY_IF_SHORT("decorator") "key_list, config, config_id, sender, "
+              TELEMETRY_IF_SHORT("arguments") TELEMETRY_IF_SHORT("unsplit_text") "is_long FROM (SELECT "
+              TELEMETRY_RUN_CONFIG_COLUMNS, ConfigReader::kColumns,
+              ", coalesce(length(r.decorator), 0) + coalesce(length(c.arguments), 0) "
+              "+ coalesce(length(c.unsplit_text), 0) > ?2 AS is_long "
+              "FROM run_configs AS r JOIN configs AS c ON c.config = r.config WHERE r.run = ?1 LIMIT ?3) AS few")
+              .c_str()),
+      run_configs_(database, absl::StrCat(TELEMETRY_RUN_CONFIG_COLUMNS, ConfigReader::kColumns).c_str(),
                    "run_configs AS r JOIN configs AS c ON c.config = r.config",
                    "r.run = ?1 AND r.config = k.column1", 1),
       key_list_(database, "SELECT keys_json FROM key_lists WHERE key_list = ?1"),
@@ -180,6 +203,14 @@ StoredAttempt DatasetReader::FillAttempt(const sql::Statement& row) {
   return stored;
 }
 
+absl::Status DatasetReader::AddTotals(const StoredRun& run, v1::ExportTotals* totals) {
+  RETURN_IF_ERROR(totals_.Bind(sql::InRun{run.key}, run.key).Step().status());
+  totals->set_attempts(totals->attempts() + static_cast<uint64_t>(totals_.Int(0)));
+  totals->set_measurements(totals->measurements() + static_cast<uint64_t>(totals_.Int(1)));
+  totals_.Reset();
+  return absl::OkStatus();
+}
+
 absl::StatusOr<v1::RunSummary> DatasetReader::Summarise(const StoredRun& run) {
   ASSIGN_OR_RETURN(std::vector<StoredAttempt> attempts, Attempts(run, 0));
   return Summarise(run, &attempts);
@@ -222,16 +253,38 @@ absl::Status DatasetReader::Count(StoredAttempt* attempt, RowStats* stats) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<std::pair<uint64_t, int64_t>>> DatasetReader::RunConfigKeys(int64_t run) {
+absl::StatusOr<RunConfigList> DatasetReader::ListRunConfigs(int64_t run) {
+  RunConfigList list;
+  configs_.BeginPrefetch();
+  few_run_configs_.Bind(run, kShortRunConfig, kFewRunConfigs + 1);
+  bool has_long = false;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool found, few_run_configs_.Step());
+    if (!found) break;
+    list.keys.emplace_back(static_cast<uint64_t>(few_run_configs_.Int(4)), few_run_configs_.Int(3));
+    AddRunConfig(few_run_configs_, &list.rows);
+    has_long = has_long || few_run_configs_.Int(8) != 0;
+  }
+  const bool has_more = std::ssize(list.keys) > kFewRunConfigs;
+  if (has_long || has_more) {
+    list.rows.clear();
+    configs_.BeginPrefetch();
+  }
+  if (has_more) {
+    ASSIGN_OR_RETURN(list.keys, ReadRunConfigKeys(run));
+  }
+  std::sort(list.keys.begin(), list.keys.end());
+  return list;
+}
+
+absl::StatusOr<std::vector<std::pair<uint64_t, int64_t>>> DatasetReader::ReadRunConfigKeys(int64_t run) {
   std::vector<std::pair<uint64_t, int64_t>> keys;
   run_config_keys_.Bind(run);
   while (true) {
-    ASSIGN_OR_RETURN(bool found, run_config_keys_.Step());
-    if (!found) break;
+    ASSIGN_OR_RETURN(const bool found, run_config_keys_.Step());
+    if (!found) return keys;
     keys.emplace_back(static_cast<uint64_t>(run_config_keys_.Int(0)), run_config_keys_.Int(1));
   }
-  std::sort(keys.begin(), keys.end());
-  return keys;
 }
 
 absl::StatusOr<absl::flat_hash_map<int64_t, StoredRunConfig>> DatasetReader::ReadRunConfigs(
@@ -239,14 +292,18 @@ absl::StatusOr<absl::flat_hash_map<int64_t, StoredRunConfig>> DatasetReader::Rea
   absl::flat_hash_map<int64_t, StoredRunConfig> found;
   configs_.BeginPrefetch();
   RETURN_IF_ERROR(run_configs_.Read({run}, configs, [this, &found](const sql::Statement& row) {
-    StoredRunConfig& stored = found[row.Int(3)];
-    if (!row.IsNull(0)) stored.sample_id = std::string(row.Bytes(0));
-    if (!row.IsNull(1)) stored.decorator = row.String(1);
-    if (!row.IsNull(2)) stored.key_list = row.Int(2);
-    configs_.AddPrefetched(row, 3);
+    AddRunConfig(row, &found);
     return absl::OkStatus();
   }));
   return found;
+}
+
+void DatasetReader::AddRunConfig(const sql::Statement& row, absl::flat_hash_map<int64_t, StoredRunConfig>* rows) {
+  StoredRunConfig& stored = (*rows)[row.Int(3)];
+  if (!row.IsNull(0)) stored.sample_id = std::string(row.Bytes(0));
+  if (!row.IsNull(1)) stored.decorator = row.String(1);
+  if (!row.IsNull(2)) stored.key_list = row.Int(2);
+  configs_.AddPrefetched(row, 3);
 }
 
 absl::Status DatasetReader::Fill(const StoredRunConfig& stored, v1::RunConfig* out) {

@@ -54,6 +54,13 @@ struct StoredRunConfig {
   int64_t key_list = 0;  // 0: NULL
 };
 
+// The run configs of a run.
+struct RunConfigList {
+  std::vector<std::pair<uint64_t, int64_t>> keys;  // config_ids and keys of the configs, ordered by config_id
+  // All rows by the config's key, if the query of the keys read them too. Otherwise empty.
+  absl::flat_hash_map<int64_t, StoredRunConfig> rows;
+};
+
 // Reads runs and attempts, and owns the readers of the rows that belong to them. Part of a reader: used by one thread,
 // inside the caller's transaction.
 class DatasetReader {
@@ -76,13 +83,16 @@ class DatasetReader {
   // Returns NOT_FOUND if the attempt does not exist.
   absl::StatusOr<StoredAttempt> Attempt(const std::string& attempt_id);
 
+  // Adds the numbers of the run's attempts and rows.
+  absl::Status AddTotals(const StoredRun& run, v1::ExportTotals* totals);
   // Count the rows of the attempts. Also fill in the counts of each attempt.
   absl::StatusOr<v1::RunSummary> Summarise(const StoredRun& run, std::vector<StoredAttempt>* attempts);
   absl::StatusOr<v1::RunSummary> Summarise(const StoredRun& run);
   absl::Status Summarise(StoredAttempt* attempt);
 
-  // Returns the ids and keys of a run's run_configs, ordered by config_id.
-  absl::StatusOr<std::vector<std::pair<uint64_t, int64_t>>> RunConfigKeys(int64_t run);
+  // Lists a run's run configs. If they are few and short, this also reads their rows and the configs, which are the
+  // next ones to be passed to configs().Id().
+  absl::StatusOr<RunConfigList> ListRunConfigs(int64_t run);
   // Reads the run configs of these configs, at most KeyLookup::kKeysAtOnce; by the config's key. Also reads the
   // configs, which are the next ones to be passed to configs().Id().
   absl::StatusOr<absl::flat_hash_map<int64_t, StoredRunConfig>> ReadRunConfigs(int64_t run,
@@ -109,6 +119,9 @@ class DatasetReader {
   absl::StatusOr<std::vector<StoredAttempt>> ReadAttempts(sql::Statement& bound);
   StoredRun FillRun();
   static StoredAttempt FillAttempt(const sql::Statement& row);
+  absl::StatusOr<std::vector<std::pair<uint64_t, int64_t>>> ReadRunConfigKeys(int64_t run);
+  // Adds the current row of a query with the columns TELEMETRY_RUN_CONFIG_COLUMNS and ConfigReader::kColumns.
+  void AddRunConfig(const sql::Statement& row, absl::flat_hash_map<int64_t, StoredRunConfig>* rows);
   // Adds the attempt's rows to its own summary and to `stats`.
   absl::Status Count(StoredAttempt* attempt, RowStats* stats);
 
@@ -121,7 +134,9 @@ class DatasetReader {
   sql::Statement attempts_;
   sql::Statement attempts_of_;
   sql::Statement attempt_;
+  sql::Statement totals_;
   sql::Statement run_config_keys_;
+  sql::Statement few_run_configs_;
   KeyLookup run_configs_;
   sql::Statement key_list_;
   // The key list that was read last; 0: none. Most configs of a run have the same one.

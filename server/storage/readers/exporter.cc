@@ -150,9 +150,12 @@ absl::StatusOr<v1::RunSummary> Exporter::Summarise(const StoredRun& run, std::ve
 }
 
 absl::Status Exporter::AddTotals(const StoredRun& run, v1::ExportTotals* totals) {
+  totals->set_runs(totals->runs() + 1);
+  if (filter_.attempts() == v1::Filter::ATTEMPTS_ALL && filter_.since_unix_us() == 0) {
+    return reader_->AddTotals(run, totals);
+  }
   ASSIGN_OR_RETURN(const sql::Transaction transaction, sql::Transaction::BeginRead(*database_));
   ASSIGN_OR_RETURN(std::vector<StoredAttempt> attempts, SelectAttempts(run));
-  totals->set_runs(totals->runs() + 1);
   totals->set_attempts(totals->attempts() + attempts.size());
   for (const StoredAttempt& attempt : attempts) {
     ASSIGN_OR_RETURN(uint64_t rows, reader_->measurements().Count(attempt.key));
@@ -224,11 +227,11 @@ Walk Exporter::SendIrGraphs(const StoredRun& run, const std::vector<std::string>
 }
 
 Walk Exporter::SendRunConfigs(const StoredRun& run) {
-  absl::StatusOr<std::vector<std::pair<uint64_t, int64_t>>> keys = reader_->RunConfigKeys(run.described_by);
-  if (!keys.ok()) co_return keys.status();
-  for (size_t begin = 0; begin < keys->size();) {
+  absl::StatusOr<RunConfigList> list = reader_->ListRunConfigs(run.described_by);
+  if (!list.ok()) co_return list.status();
+  for (size_t begin = 0; begin < list->keys.size();) {
     v1::ExportItem item;
-    const absl::StatusOr<size_t> next = ReadRunConfigs(run, *keys, begin, item.mutable_run_configs());
+    const absl::StatusOr<size_t> next = ReadRunConfigs(run, begin, &*list, item.mutable_run_configs());
     if (!next.ok()) co_return next.status();
     begin = *next;
     absl::Status status = co_await FlushConfigs();
@@ -238,28 +241,34 @@ Walk Exporter::SendRunConfigs(const StoredRun& run) {
   co_return absl::OkStatus();
 }
 
-absl::StatusOr<size_t> Exporter::ReadRunConfigs(const StoredRun& run,
-                                                const std::vector<std::pair<uint64_t, int64_t>>& keys, size_t begin,
+absl::StatusOr<size_t> Exporter::ReadRunConfigs(const StoredRun& run, size_t begin, RunConfigList* list,
                                                 v1::ExportRunConfigs* page) {
   ASSIGN_OR_RETURN(const sql::Transaction transaction, sql::Transaction::BeginRead(*database_));
-  const size_t end = std::min(begin + kRunConfigsPerPage, keys.size());
+  const size_t end = std::min(begin + kRunConfigsPerPage, list->keys.size());
   size_t bytes = 0;
+  size_t announced_bytes = 0;
   size_t i = begin;
-  while (i < end && bytes < kPageBytes) {
-    std::vector<int64_t> some;
-    for (size_t next = i; next < std::min(i + KeyLookup::kKeysAtOnce, end); ++next) some.push_back(keys[next].second);
-    ASSIGN_OR_RETURN(const auto stored, reader_->ReadRunConfigs(run.described_by, some));
-    for (const size_t some_end = i + some.size(); i < some_end && bytes < kPageBytes; ++i) {
-      const auto& [config_id, key] = keys[i];
+  const auto is_full = [&] { return i == end || bytes >= kPageBytes || announced_bytes >= kPageBytes; };
+  while (!is_full()) {
+    absl::flat_hash_map<int64_t, StoredRunConfig> rows = std::exchange(list->rows, {});
+    size_t rows_end = end;
+    if (rows.empty()) {
+      std::vector<int64_t> some;
+      rows_end = std::min(i + KeyLookup::kKeysAtOnce, end);
+      for (size_t next = i; next < rows_end; ++next) some.push_back(list->keys[next].second);
+      ASSIGN_OR_RETURN(rows, reader_->ReadRunConfigs(run.described_by, some));
+    }
+    for (; i < rows_end && !is_full(); ++i) {
+      const auto& [config_id, key] = list->keys[i];
       v1::RunConfig* config = page->add_run_configs();
       config->set_run_id(run.run.run_id());
       config->set_config_id(config_id);
-      if (const auto row = stored.find(key); row != stored.end()) {
+      if (const auto row = rows.find(key); row != rows.end()) {
         RETURN_IF_ERROR(reader_->Fill(row->second, config));
       }
       bytes += config->ByteSizeLong();
       ASSIGN_OR_RETURN(const size_t announced, Announce(key));
-      bytes += announced;
+      announced_bytes += announced;
     }
   }
   return i;
@@ -308,7 +317,6 @@ Walk Exporter::SendEvents(const StoredAttempt& attempt) {
 }
 
 absl::StatusOr<bool> Exporter::ReadEvents(const sql::AttemptKey& attempt, uint64_t after_seq, v1::ExportEvents* page) {
-  ASSIGN_OR_RETURN(const sql::Transaction transaction, sql::Transaction::BeginRead(*database_));
   return reader_->events().ReadPage(attempt, after_seq, kPageBytes, page->mutable_events());
 }
 

@@ -70,9 +70,9 @@ class Exporter {
   // Returns a serialised ExportItem.
   absl::StatusOr<std::string> ReadIrGraph(const StoredRun& run, const std::string& kind);
   // Reads run configs from index `begin` on into `page`, and their configs that were not announced yet into configs_.
-  // Returns the index where the next page begins.
-  absl::StatusOr<size_t> ReadRunConfigs(const StoredRun& run, const std::vector<std::pair<uint64_t, int64_t>>& keys,
-                                        size_t begin, v1::ExportRunConfigs* page);
+  // Uses and removes the rows of the list, if it has any. Returns the index where the next page begins.
+  absl::StatusOr<size_t> ReadRunConfigs(const StoredRun& run, size_t begin, RunConfigList* list,
+                                        v1::ExportRunConfigs* page);
   // Adds a config to the announced ones, unless it was announced before. Returns the bytes added.
   absl::StatusOr<size_t> Announce(int64_t config);
   absl::Status ReadAttempt(const StoredAttempt& attempt, v1::AttemptSummary* summary);
@@ -80,7 +80,8 @@ class Exporter {
   // Reads one page of rows into rows_, and their configs that were not announced yet into configs_. Returns false if
   // that was the last page.
   absl::StatusOr<bool> ReadRows(const sql::AttemptKey& attempt, uint64_t after_seq, RowParts parts);
-  // Reads one page of events. Returns false if that was the last page.
+  // Reads one page of events, without a transaction: events never change, and ReadAgain() finds that they were removed.
+  // Returns false if that was the last page.
   absl::StatusOr<bool> ReadEvents(const sql::AttemptKey& attempt, uint64_t after_seq, v1::ExportEvents* page);
   // Returns ABORTED if the attempt was removed or superseded since it was read.
   absl::StatusOr<StoredAttempt> ReadAgain(const StoredAttempt& attempt);

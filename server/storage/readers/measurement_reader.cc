@@ -156,7 +156,7 @@ absl::StatusOr<std::vector<std::pair<uint64_t, RowRank>>> MeasurementReader::Rea
 }
 
 absl::Status MeasurementReader::Add(const sql::AttemptKey& key, RowStats* stats, std::optional<BestRow>* best) {
-  ASSIGN_OR_RETURN(int64_t ok_status, StatusKey("ok"));
+  ASSIGN_OR_RETURN(int64_t ok_status, OkStatusKey());
   ASSIGN_OR_RETURN(const auto ranks, ReadRanks(key));
   auto rank = ranks.begin();
   read_stats_.Bind(sql::InRun{key.run}, key.attempt);
@@ -184,6 +184,13 @@ absl::StatusOr<int64_t> MeasurementReader::StatusKey(const std::string& name) {
   if (!found) return kNoStatus;
   const int64_t key = status_key_.Int(0);
   status_key_.Reset();
+  return key;
+}
+
+absl::StatusOr<int64_t> MeasurementReader::OkStatusKey() {
+  if (ok_status_.has_value()) return *ok_status_;
+  ASSIGN_OR_RETURN(const int64_t key, StatusKey("ok"));
+  if (key != kNoStatus) ok_status_ = key;
   return key;
 }
 

@@ -78,6 +78,7 @@ class MeasurementReader {
     statuses_ = {};
     status_bytes_ = 0;
     counted_ = {};
+    ok_status_.reset();
   }
 
  private:
@@ -93,11 +94,13 @@ class MeasurementReader {
   // Returns the ranks of an attempt's final and screening rows, ordered by seq. All other rows have the rank kSearch.
   absl::StatusOr<std::vector<std::pair<uint64_t, RowRank>>> ReadRanks(const sql::AttemptKey& key);
   absl::StatusOr<int64_t> StatusKey(const std::string& name);
+  absl::StatusOr<int64_t> OkStatusKey();
   absl::StatusOr<const std::string*> StatusName(int64_t status);
 
   ConfigReader& configs_;
   std::vector<std::string> statuses_;  // by key; empty: not cached
   size_t status_bytes_ = 0;
+  std::optional<int64_t> ok_status_;      // the key of "ok"; nullopt: not cached
   absl::flat_hash_set<int64_t> counted_;  // the keys of the configs in the current set of rows
 
   sql::Statement read_page_;

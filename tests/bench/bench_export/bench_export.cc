@@ -118,11 +118,13 @@ absl::StatusOr<double> ReadyTextsRate(const Arguments& arguments, const std::str
     return status.ok() ? rate : status;
   }
   const std::string attach = absl::StrCat("ATTACH '", arguments.dir, "/texts.db' AS ready; ");
-  absl::Status status =
-      RunShell(database, absl::StrCat(attach,
-                                      "CREATE TABLE ready.texts (config INTEGER PRIMARY KEY, config_id, text); "
-                                      "INSERT INTO ready.texts ",
-                                      query));
+  absl::Status status = RunShell(
+      database,
+      absl::StrCat(
+          attach,
+          "DROP TABLE IF EXISTS ready.texts; CREATE TABLE ready.texts (config INTEGER PRIMARY KEY, config_id, text); "
+          "INSERT INTO ready.texts ",
+          query));
   return status.ok() ? ShellRate(arguments, database, attach, "ready.texts") : status;
 }
 
