@@ -36,6 +36,14 @@ v1::Record ConfigRecord(uint64_t config_id, const std::string& text) {
   return record;
 }
 
+v1::Record RunConfigRecord(char run, uint64_t config_id, const std::string& decorator) {
+  v1::Record record;
+  record.mutable_run_config()->set_run_id(RunId(run));
+  record.mutable_run_config()->set_config_id(config_id);
+  if (!decorator.empty()) record.mutable_run_config()->set_decorator(decorator);
+  return record;
+}
+
 v1::Record GraphRecord(char run) {
   v1::Record record;
   v1::IrGraph& graph = *record.mutable_ir_graph();

@@ -18,6 +18,8 @@ std::string AttemptId(char letter);
 v1::Record RunRecord(char run);
 v1::Record AttemptRecord(char attempt, char run);
 v1::Record ConfigRecord(uint64_t config_id, const std::string& text);
+// `decorator`: empty: none
+v1::Record RunConfigRecord(char run, uint64_t config_id, const std::string& decorator = "");
 // Returns a graph with two nodes and an edge.
 v1::Record GraphRecord(char run);
 v1::Record Row(char attempt, uint64_t seq, double perf_ms, uint64_t config_id = 7);

@@ -25,13 +25,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-v1::Record RunConfigRecord(char run, uint64_t config_id) {
-  v1::Record record;
-  record.mutable_run_config()->set_run_id(RunId(run));
-  record.mutable_run_config()->set_config_id(config_id);
-  return record;
-}
-
 // A producer that sends to one writer and keeps track of its sequence number.
 class Sender {
  public:

@@ -63,8 +63,7 @@ class Producer {
     if (announces) {
       records = {RunRecord('a'), RunRecord('b'), GraphRecord('a'), AttemptRecord(letter_, 'a'),
                  AttemptRecord(Other(), 'b')};
-      records.emplace_back().mutable_run_config()->set_run_id(RunId('a'));
-      records.back().mutable_run_config()->set_config_id(7);
+      records.push_back(RunConfigRecord('a', 7));
     }
     for (int i = 0; i < kRows; ++i) {
       ++row_;

@@ -48,8 +48,7 @@ class DeletionTest : public ::testing::Test {
     std::vector<v1::Record> records = {RunRecord(run),         GraphRecord(run),      announced,
                                        Row(attempt, 1, 0.5),   Row(attempt, 2, 0.25), DetailRecord(attempt, 1),
                                        EventRecord(attempt, 1)};
-    records.emplace_back().mutable_run_config()->set_run_id(RunId(run));
-    records.back().mutable_run_config()->set_config_id(7);
+    records.push_back(RunConfigRecord(run, 7));
     records.emplace_back().mutable_source_hash()->set_attempt_id(AttemptId(attempt));
     records.back().mutable_source_hash()->set_seq(1);
     records.back().mutable_source_hash()->set_source_hash("00ff");

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -392,11 +394,7 @@ TEST_F(ReaderTest, APageIsBoundedByBytes) {
     v1::Record detail = DetailRecord('x', seq);
     detail.mutable_measurement_detail()->mutable_samples_ms()->Resize(kTextBytes / 8, 0.125);
     log.push_back(detail);
-    v1::Record run_config;
-    run_config.mutable_run_config()->set_run_id(RunId('a'));
-    run_config.mutable_run_config()->set_config_id(seq);
-    run_config.mutable_run_config()->set_decorator(std::string(kTextBytes, 'd'));
-    log.push_back(run_config);
+    log.push_back(RunConfigRecord('a', seq, std::string(kTextBytes, 'd')));
   }
   EXPECT_TRUE(story_.Send(log).status.ok());
   v1::ExportRequest request;
@@ -414,6 +412,45 @@ TEST_F(ReaderTest, APageIsBoundedByBytes) {
   EXPECT_EQ(rows, kTexts);
   EXPECT_EQ(details, kTexts);
   EXPECT_LE(largest, kMostPageBytes);
+}
+
+TEST_F(ReaderTest, RunConfigsComeByConfigIdHoweverManyAndLongTheyAre) {
+  // Of the runs, b has more run configs than are read with their keys, and c has a long one.
+  const std::map<char, uint64_t> counts = {{'a', 5}, {'b', 1200}, {'c', 7}};
+  const auto decorator = [](char run, uint64_t config) {
+    return run == 'c' && config == 4 ? std::string(5000, 'd') : absl::StrCat("@", std::string(1, run), config);
+  };
+  const auto text = [](uint64_t config) { return absl::StrCat("Config(warps=", config, ")"); };
+  std::vector<v1::Record> log;
+  for (const auto& [run, count] : counts) log.push_back(RunRecord(run));
+  // Keys grow with arrival, config_ids fall.
+  for (uint64_t config = 1200; config > 0; --config) {
+    log.push_back(ConfigRecord(config, text(config)));
+    for (const auto& [run, count] : counts) {
+      if (config <= count) log.push_back(RunConfigRecord(run, config, decorator(run, config)));
+    }
+  }
+  ASSERT_TRUE(story_.Send(log).status.ok());
+  std::map<char, std::vector<uint64_t>> found;
+  std::map<uint64_t, std::string> announced;
+  const absl::Status status = Reader()->Export({}, [&](const v1::ExportItem& item) {
+    for (const v1::Config& config : item.configs().configs()) {
+      EXPECT_TRUE(announced.emplace(config.config_id(), config.text()).second) << config.config_id();
+    }
+    for (const v1::RunConfig& config : item.run_configs().run_configs()) {
+      const char run = config.run_id().front();
+      found[run].push_back(config.config_id());
+      EXPECT_EQ(config.decorator(), decorator(run, config.config_id()));
+      EXPECT_EQ(announced[config.config_id()], text(config.config_id()));
+    }
+    return absl::OkStatus();
+  });
+  EXPECT_TRUE(status.ok()) << status;
+  for (const auto& [run, count] : counts) {
+    std::vector<uint64_t> all(count);
+    std::iota(all.begin(), all.end(), 1);
+    EXPECT_EQ(found[run], all) << run;
+  }
 }
 
 TEST_F(ReaderTest, AListIsBoundedByBytes) {

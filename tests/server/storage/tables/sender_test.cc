@@ -149,9 +149,7 @@ TEST_F(SenderTest, AnIrGraphStaysWhereItIs) {
 
 TEST_F(SenderTest, TheOrderOfKeysStaysAsItWasSent) {
   const auto run_config = [](const char* keys) {
-    v1::Record record;
-    record.mutable_run_config()->set_run_id(RunId('a'));
-    record.mutable_run_config()->set_config_id(7);
+    v1::Record record = RunConfigRecord('a', 7);
     record.mutable_run_config()->set_record_keys_json(keys);
     return record;
   };

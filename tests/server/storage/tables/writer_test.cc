@@ -85,9 +85,7 @@ TEST(Writer, RecordsThatChangeNothingAreCounted) {
                                  AttemptRecord('x', 'a'), Row('x', 1, 0.5),
                                  Row('x', 2, 0.25),       DetailRecord('x', 1),
                                  GraphRecord('a')};
-  log.emplace_back().mutable_run_config()->set_run_id(RunId('a'));
-  log.back().mutable_run_config()->set_config_id(7);
-  log.back().mutable_run_config()->set_decorator("@kernel");
+  log.push_back(RunConfigRecord('a', 7, "@kernel"));
   log.emplace_back().mutable_source_hash()->set_attempt_id(AttemptId('x'));
   log.back().mutable_source_hash()->set_seq(1);
   log.back().mutable_source_hash()->set_source_hash("00ff");

@@ -37,13 +37,6 @@ v1::Record HashRecord(char attempt, uint64_t seq) {
   return record;
 }
 
-v1::Record RunConfigRecord(char run, uint64_t config_id) {
-  v1::Record record;
-  record.mutable_run_config()->set_run_id(RunId(run));
-  record.mutable_run_config()->set_config_id(config_id);
-  return record;
-}
-
 // Returns records of every kind, and one that is refused.
 const std::vector<std::vector<v1::Record>>& Batches() {
   static const auto& batches = *new std::vector<std::vector<v1::Record>>{
