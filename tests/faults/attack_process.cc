@@ -28,8 +28,6 @@ AttackProcess::AttackProcess(const Attack& attack, const bench::CollectorProcess
   }
   if (pid_ == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    // An attacker is on another machine: it uses the collector's processors only by what it makes the collector do.
-    static_cast<void>(nice(19));
     execl(program.c_str(), program.c_str(), attack.name.c_str(), port.c_str(), metrics_port.c_str(), host_text.c_str(),
           tally_file.c_str(), static_cast<char*>(nullptr));
     _exit(127);
