@@ -70,6 +70,9 @@ class Attempt {
   // that are known to be slow have no row.
   absl::Status FinishPassedOver();
   absl::Status RunInterrupted();
+  // Runs the default config before all others of the attempt, also if these compile faster: `compare` and the pages take
+  // the first result of an attempt for that of its default config.
+  absl::Status RunDefault();
   // Runs the config, and then every other that is compiled by then, until something else has to be done.
   absl::Status RunCompiled(CompiledCandidate compiled);
   absl::Status Start(const CompiledCandidate& compiled);
@@ -203,6 +206,7 @@ absl::Status Attempt::Search() {
   RETURN_IF_ERROR(ReplayProposals());
   for (const std::string& warning : proposer_->search().warnings()) Notice(warning);
   RETURN_IF_ERROR(RunInterrupted());
+  RETURN_IF_ERROR(RunDefault());
   CompileQueue& queue = processes_->queue();
   while (!IsStopped() && !IsOverBudget()) {
     if (WantsProposal()) Ask(log_->results().size());
@@ -314,6 +318,12 @@ absl::Status Attempt::RunInterrupted() {
   const std::optional<Config> interrupted = log_->Interrupted();
   if (!interrupted || !submitted_.contains(interrupted->id())) return absl::OkStatus();
   return RunCompiled(processes_->queue().Await(interrupted->id()));
+}
+
+absl::Status Attempt::RunDefault() {
+  const uint64_t id = DefaultConfig().id();
+  if (!log_->results().empty() || !submitted_.contains(id) || IsStopped() || IsOverBudget()) return absl::OkStatus();
+  return RunCompiled(processes_->queue().Await(id));
 }
 
 absl::Status Attempt::RunCompiled(CompiledCandidate compiled) {

@@ -73,7 +73,7 @@ class ConfigReader {
   };
 
   static Row ReadRow(const sql::Statement& row, int column = 0);
-  // Whether the id of the config is remembered.
+  // Returns true if the id of the config is remembered.
   bool IsRemembered(int64_t config) const;
   // Returns the entry of the config, which becomes the first of its set, or else an entry to replace.
   Seen::Entry* EntryFor(int64_t config);

@@ -92,6 +92,28 @@ TEST(TunerTest, EveryConfigThatIsStartedHasAResultNextAndTimesGrow) {
   }
 }
 
+TEST(TunerTest, TheDefaultConfigIsMeasuredFirstHoweverLongItCompiles) {
+  TuneFixture fixture;
+  LibrarySubject subject = fixture.Subject();
+  const std::shared_ptr<BoundKernel> kernel = subject.bound;
+  const Config default_config = kernel->config_space().Default();
+  TunerOptions options = fixture.Options(4);
+  options.processes.compile.processes = 2;
+  options.generate = [&](const Config& config) {
+    absl::StatusOr<codegen::GeneratedKernel> generated = kernel->Generate(config);
+    for (int i = 0; generated.ok() && config == default_config && i < 2000; ++i) {
+      generated->source += absl::StrCat("float slow_", i, "(float x) { return exp(x) * ", i, " + sin(x); }\n");
+    }
+    return generated;
+  };
+  ASSERT_TRUE(fixture.Tune(std::move(subject), options).ok());
+  const std::vector<v1::Measurement> rows = fixture.Rows();
+  const auto first = std::find_if(rows.begin(), rows.end(),
+                                  [](const v1::Measurement& row) { return row.status() == status::kStarted; });
+  ASSERT_NE(first, rows.end());
+  EXPECT_EQ(first->config_id(), default_config.id());
+}
+
 TEST(TunerTest, MeasurementsHaveTheirDetails) {
   TuneFixture fixture;
   ASSERT_TRUE(fixture.Tune(fixture.Subject(), fixture.Options(3)).ok());

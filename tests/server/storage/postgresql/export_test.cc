@@ -55,8 +55,7 @@ TEST(PgExportTest, APageOfRunsReadsNoAttemptsOfOthers) {
   const absl::StatusOr<std::vector<readers::StoredRun>> runs = reader.Runs(filter, {}, 8);
   ASSERT_TRUE(runs.ok()) << runs.status();
   EXPECT_EQ(runs->size(), 8u);
-  ASSERT_EQ(PQresultStatus(PQexec((*database)->connection().handle(), "SELECT pg_stat_force_next_flush()")),
-            PGRES_TUPLES_OK);
+  ASSERT_TRUE((*database)->connection().Execute("SELECT pg_stat_force_next_flush()").ok());
   EXPECT_EQ(story.Query("SELECT seq_tup_read < 1000 FROM pg_stat_user_tables WHERE relname = 'attempts'"), "t");
 }
 
