@@ -184,6 +184,10 @@ class CudaDevice final : public Device, public Interop {
 absl::StatusOr<std::shared_ptr<Device>> OpenCudaDevice(const DeviceProperties& properties) {
   ASSIGN_OR_RETURN(const CudaApi* const api, GetCudaApi());
   ASSIGN_OR_RETURN(std::shared_ptr<const CudaContext> context, CudaContext::Create(api, properties));
+  return MakeCudaDevice(std::move(context));
+}
+
+std::shared_ptr<Device> MakeCudaDevice(std::shared_ptr<const CudaContext> context) {
   return std::make_shared<CudaDevice>(std::move(context));
 }
 

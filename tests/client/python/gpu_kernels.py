@@ -104,7 +104,7 @@ def cases(device: str) -> list[Case]:
 
 
 def gpu_us(call: Callable[[], None], stream: Any) -> float:
-    """Returns the median time of a call on a stream, in microseconds."""
+    """Returns the median time between the ends of calls on a stream, in microseconds."""
     times = []
     with torch.cuda.stream(stream):
         for _ in range(SAMPLES):
@@ -116,6 +116,34 @@ def gpu_us(call: Callable[[], None], stream: Any) -> float:
             end.synchronize()
             times.append(begin.elapsed_time(end) / CALLS * 1000)
     return statistics.median(times[2:])
+
+
+def in_graph_us(call: Callable[[], None]) -> float:
+    """Returns the median time of a call in a graph of many, in microseconds: that of the GPU, without the work of the CPU."""
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        for _ in range(CALLS):
+            call()
+    times = []
+    for _ in range(SAMPLES):
+        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        begin.record()
+        graph.replay()
+        end.record()
+        end.synchronize()
+        times.append(begin.elapsed_time(end) / CALLS * 1000)
+    return statistics.median(times[2:])
+
+
+def cpu_us(call: Callable[[], None]) -> float:
+    """Returns the median time until a call returns, in microseconds."""
+    times = []
+    for _ in range(SAMPLES * CALLS):
+        begin = time.perf_counter()
+        call()
+        times.append((time.perf_counter() - begin) * 1e6)
+        torch.cuda.synchronize()
+    return statistics.median(times)
 
 
 def check_case(case: Case) -> None:
@@ -180,12 +208,17 @@ def check_case(case: Case) -> None:
     torch.cuda.synchronize()
     check(f"{name}: later calls allocate nothing", torch.cuda.mem_get_info()[0] == free_before)
 
+    def on_own_memory() -> None:
+        case.run(own_outputs, own_inputs)
+
     current = torch.cuda.current_stream()
     times = {
-        "torch's tensors": gpu_us(case.run, current),
-        "memory of the library": gpu_us(lambda: case.run(own_outputs, own_inputs), current),
-        "second stream": gpu_us(case.run, second),
-        "graph": gpu_us(graph.replay, current),
+        "in a graph": in_graph_us(case.run),
+        "in a graph, memory of the library": in_graph_us(on_own_memory),
+        "calls": gpu_us(case.run, current),
+        "calls, memory of the library": gpu_us(on_own_memory, current),
+        "calls, second stream": gpu_us(case.run, second),
+        "CPU time of a call": cpu_us(case.run),
     }
     print(f"time   {name}: " + ", ".join(f"{what} {us:.1f} us" for what, us in times.items()))
 
