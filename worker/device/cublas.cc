@@ -91,11 +91,7 @@ absl::StatusOr<std::unique_ptr<Cublas>> Cublas::Create(std::shared_ptr<const Cud
   ASSIGN_OR_RETURN(const Api* const api, GetApi());
   RETURN_IF_ERROR(context->MakeCurrent());
   std::unique_ptr<Cublas> made(new Cublas(std::move(context), api));
-  absl::Status status = api->Check(api->create(&made->handle_), "cublasCreate");
-  if (status.ok()) {
-    status = api->Check(api->set_stream(made->handle_, made->context_->stream()), "cublasSetStream");
-  }
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(api->Check(api->create(&made->handle_), "cublasCreate"));
   return made;
 }
 
@@ -103,10 +99,15 @@ Cublas::~Cublas() {
   if (handle_ != nullptr && context_->MakeCurrent().ok()) api_->destroy(handle_);
 }
 
-absl::Status Cublas::Multiply(const MatrixProduct& product) const {
+absl::Status Cublas::Multiply(const MatrixProduct& product) {
   const std::optional<int> type = ToCudaDataType(product.dtype);
   if (!type.has_value()) {
     return absl::UnimplementedError(Cat("cuBLAS does not multiply matrices of ", ShortName(product.dtype)));
+  }
+  // Only if another stream is used, because cublasSetStream also resets the workspace.
+  if (stream_ != context_->stream()) {
+    RETURN_IF_ERROR(api_->Check(api_->set_stream(handle_, context_->stream()), "cublasSetStream"));
+    stream_ = context_->stream();
   }
   const float one = 1;
   const float zero = 0;

@@ -9,8 +9,8 @@
 
 namespace telemetry::worker::device {
 
-// The cuBLAS library for one CUDA context; queues in the context's stream. Like the device, it allows one call at a
-// time.
+// The cuBLAS library for one CUDA context; queues in the stream that the context uses. Like the device, it allows one
+// call at a time.
 class Cublas {
  public:
   // UNAVAILABLE: there is no cuBLAS on this machine (the message lists the paths that were tried). INTERNAL: an error
@@ -21,7 +21,7 @@ class Cublas {
   Cublas& operator=(const Cublas&) = delete;
 
   // Implements Device::Multiply for a product whose buffers were checked.
-  absl::Status Multiply(const MatrixProduct& product) const;
+  absl::Status Multiply(const MatrixProduct& product);
 
  private:
   struct Api;
@@ -33,6 +33,7 @@ class Cublas {
   const std::shared_ptr<const CudaContext> context_;
   const Api* const api_;
   void* handle_ = nullptr;
+  CUstream stream_ = nullptr;  // that of the handle
 };
 
 }  // namespace telemetry::worker::device

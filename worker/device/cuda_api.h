@@ -25,6 +25,7 @@ struct CudaApi {
   CUresult (*primary_context_retain)(CUcontext* context, CUdevice device);
   CUresult (*primary_context_release)(CUdevice device);
   CUresult (*context_set_current)(CUcontext context);
+  CUresult (*context_get_current)(CUcontext* context);
 
   CUresult (*mem_alloc)(CUdeviceptr* pointer, size_t bytes);
   CUresult (*mem_free)(CUdeviceptr pointer);
@@ -33,9 +34,14 @@ struct CudaApi {
   CUresult (*memcpy_on_device)(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream);
   CUresult (*memset_bytes)(CUdeviceptr to, unsigned char value, size_t bytes, CUstream stream);
 
+  // Sets the values of an unknown address to 0.
+  CUresult (*pointer_get_attributes)(unsigned count, CUpointer_attribute* attributes, void** values,
+                                     CUdeviceptr pointer);
+
   CUresult (*stream_create)(CUstream* stream, unsigned flags);
   CUresult (*stream_destroy)(CUstream stream);
   CUresult (*stream_synchronize)(CUstream stream);
+  CUresult (*stream_is_capturing)(CUstream stream, CUstreamCaptureStatus* status);
   CUresult (*event_create)(CUevent* event, unsigned flags);
   CUresult (*event_destroy)(CUevent event);
   CUresult (*event_record)(CUevent event, CUstream stream);

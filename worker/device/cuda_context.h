@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -23,10 +24,16 @@ class CudaContext {
 
   const CudaApi& api() const { return *api_; }
   const DeviceProperties& properties() const { return properties_; }
+  // Returns the stream that work is queued in: that of the last UseStream, at first the context's own.
   CUstream stream() const { return stream_; }
+  // Queues later work in another stream, which the caller keeps until the next call; unset: in the context's own. Must
+  // not be called while another thread uses the context.
+  void UseStream(std::optional<CUstream> stream) const { stream_ = stream.value_or(own_stream_); }
 
   // Makes the context current for the calling thread. Every public entry point calls this first.
   absl::Status MakeCurrent() const;
+  // FAILED_PRECONDITION: the stream is being captured into a graph, so `what` would make the capture invalid.
+  absl::Status CheckNotCapturing(std::string_view what) const;
   // Returns CudaStatus() for a call of the driver's function `what`.
   absl::Status Check(CUresult result, std::string_view what) const;
 
@@ -38,7 +45,8 @@ class CudaContext {
   const DeviceProperties properties_;
   CUdevice device_ = 0;
   CUcontext context_ = nullptr;
-  CUstream stream_ = nullptr;
+  CUstream own_stream_ = nullptr;
+  mutable CUstream stream_ = nullptr;
 };
 
 // Owns one object of the driver; `release` is the driver's function that frees it.

@@ -10,12 +10,28 @@
 #include "worker/device/cuda_context.h"
 #include "worker/device/cuda_memory.h"
 #include "worker/device/cuda_module.h"
+#include "worker/device/interop.h"
 #include "worker/device/launch_checks.h"
 
 namespace telemetry::worker::device {
 namespace {
 
-class CudaDevice final : public Device {
+// Restores the context's own stream and the current context of the thread.
+class CudaStreamUse final : public StreamUse {
+ public:
+  CudaStreamUse(std::shared_ptr<const CudaContext> context, CUcontext before)
+      : context_(std::move(context)), before_(before) {}
+  ~CudaStreamUse() override {
+    context_->UseStream(std::nullopt);
+    context_->api().context_set_current(before_);
+  }
+
+ private:
+  const std::shared_ptr<const CudaContext> context_;
+  const CUcontext before_;
+};
+
+class CudaDevice final : public Device, public Interop {
  public:
   explicit CudaDevice(std::shared_ptr<const CudaContext> context) : context_(std::move(context)) {}
 
@@ -119,6 +135,31 @@ class CudaDevice final : public Device {
     return Finish(CUDA_SUCCESS, "");
   }
 
+  absl::StatusOr<std::unique_ptr<Buffer>> Wrap(uint64_t address, size_t size_bytes,
+                                               std::shared_ptr<const void> owner) override {
+    return WrapCudaMemory(context_, address, size_bytes, std::move(owner));
+  }
+
+  absl::StatusOr<std::unique_ptr<Buffer>> AllocateAddressable(size_t size_bytes) override {
+    return Allocate(size_bytes);
+  }
+
+  bool on_host() const override { return false; }
+
+  absl::StatusOr<uint64_t> Address(const Buffer& buffer) const override {
+    if (OwnBuffer(*context_, &buffer) == nullptr) return ForeignObject("address");
+    return buffer.handle();
+  }
+
+  absl::Status Publish(Buffer* /*buffer*/) override { return absl::OkStatus(); }
+
+  absl::StatusOr<std::unique_ptr<StreamUse>> UseStream(std::optional<uint64_t> stream) override {
+    CUcontext before = nullptr;
+    RETURN_IF_ERROR(context_->Check(api().context_get_current(&before), "cuCtxGetCurrent"));
+    if (stream.has_value()) context_->UseStream(reinterpret_cast<CUstream>(*stream));
+    return std::make_unique<CudaStreamUse>(context_, before);
+  }
+
  private:
   const CudaApi& api() const { return context_->api(); }
 
@@ -143,6 +184,10 @@ class CudaDevice final : public Device {
 absl::StatusOr<std::shared_ptr<Device>> OpenCudaDevice(const DeviceProperties& properties) {
   ASSIGN_OR_RETURN(const CudaApi* const api, GetCudaApi());
   ASSIGN_OR_RETURN(std::shared_ptr<const CudaContext> context, CudaContext::Create(api, properties));
+  return MakeCudaDevice(std::move(context));
+}
+
+std::shared_ptr<Device> MakeCudaDevice(std::shared_ptr<const CudaContext> context) {
   return std::make_shared<CudaDevice>(std::move(context));
 }
 

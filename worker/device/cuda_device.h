@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "worker/device/cuda_context.h"
 #include "worker/device/device.h"
 
 namespace telemetry::worker::device {
@@ -14,5 +15,8 @@ absl::StatusOr<std::vector<DeviceProperties>> ListCudaDevices(std::vector<std::s
 
 // `properties` must be an element of ListCudaDevices().
 absl::StatusOr<std::shared_ptr<Device>> OpenCudaDevice(const DeviceProperties& properties);
+
+// Returns the device of a context, with the functions of the context's driver.
+std::shared_ptr<Device> MakeCudaDevice(std::shared_ptr<const CudaContext> context);
 
 }  // namespace telemetry::worker::device

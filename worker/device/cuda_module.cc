@@ -195,6 +195,7 @@ class CudaModule final : public Module {
 absl::StatusOr<std::unique_ptr<Module>> LoadCudaModule(const std::shared_ptr<const CudaContext>& context,
                                                        const CompiledCode& code) {
   RETURN_IF_ERROR(context->MakeCurrent());
+  RETURN_IF_ERROR(context->CheckNotCapturing("load a kernel"));
   CUmodule module = nullptr;
   const CUresult result = context->api().module_load_data(&module, code.binary.data());
   if (result != CUDA_SUCCESS) return context->Check(result, "cuModuleLoadData");

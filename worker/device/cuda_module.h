@@ -8,7 +8,8 @@
 
 namespace telemetry::worker::device {
 
-// Loads a cubin. INTERNAL: an error of the driver (for example, a cubin for another architecture).
+// Loads a cubin. INTERNAL: an error of the driver (for example, a cubin for another architecture). FAILED_PRECONDITION:
+// see CudaContext::CheckNotCapturing.
 absl::StatusOr<std::unique_ptr<Module>> LoadCudaModule(const std::shared_ptr<const CudaContext>& context,
                                                        const CompiledCode& code);
 

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/record/strings.h"
+#include "worker/device/interop.h"
 
 namespace telemetry::worker::device {
 namespace {
@@ -32,6 +33,14 @@ absl::Status CheckView(size_t offset, size_t bytes, size_t size_bytes) {
   if (offset % kViewAlignment == 0) return CheckRange("view", offset, bytes, size_bytes);
   return absl::InvalidArgumentError(
       absl::StrCat("view: offset ", offset, " is not a multiple of ", kViewAlignment, " bytes"));
+}
+
+absl::Status CheckProgramAddress(uint64_t address) {
+  if (address == 0) return absl::InvalidArgumentError("the address is null");
+  if (address % kInteropAlignment == 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("the address is ", address % kInteropAlignment,
+                                                 " bytes above a multiple of ", kInteropAlignment,
+                                                 ", which generated code requires; pass a copy of the tensor"));
 }
 
 absl::Status CheckProduct(const MatrixProduct& product) {

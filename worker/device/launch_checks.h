@@ -21,6 +21,9 @@ absl::Status ForeignObject(std::string_view what);
 // CheckRange.
 absl::Status CheckView(size_t offset, size_t bytes, size_t size_bytes);
 
+// INVALID_ARGUMENT: the address of a program's memory is null or not a multiple of kInteropAlignment.
+absl::Status CheckProgramAddress(uint64_t address);
+
 // OUT_OF_RANGE: a size is negative or exceeds 2^31 - 1, or a matrix batch exceeds 2^40 elements. ProductBytes() does
 // not overflow for a product that passes this check.
 absl::Status CheckProduct(const MatrixProduct& product);

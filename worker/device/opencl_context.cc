@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
+#include "worker/device/launch_checks.h"
 
 namespace telemetry::worker::device {
 
@@ -26,6 +28,23 @@ absl::StatusOr<std::unique_ptr<Buffer>> AllocateOpenClBuffer(const std::shared_p
       &api, api.create_buffer(context->get(), CL_MEM_READ_WRITE, std::max<size_t>(size_bytes, 1), nullptr, &result));
   if (result != CL_SUCCESS) return OpenClStatus(result, absl::StrCat("clCreateBuffer of ", size_bytes, " bytes"));
   return std::make_unique<OpenClBuffer>(context, std::move(memory), size_bytes);
+}
+
+absl::StatusOr<std::unique_ptr<Buffer>> WrapHostMemory(const std::shared_ptr<const OpenClContext>& context,
+                                                       uint64_t address, size_t size_bytes,
+                                                       std::shared_ptr<const void> owner) {
+  const OpenClApi& api = context->api();
+  auto* const host = reinterpret_cast<void*>(address);
+  cl_int result = CL_SUCCESS;
+  cl_mem memory = nullptr;
+  if (size_bytes == 0) {  // OpenCL has no empty buffers
+    memory = api.create_buffer(context->get(), CL_MEM_READ_WRITE, 1, nullptr, &result);
+  } else {
+    RETURN_IF_ERROR(CheckProgramAddress(address));
+    memory = api.create_buffer(context->get(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, size_bytes, host, &result);
+  }
+  if (result != CL_SUCCESS) return OpenClStatus(result, absl::StrCat("clCreateBuffer with ", size_bytes, " bytes"));
+  return std::make_unique<OpenClBuffer>(context, OpenClMemoryHandle(&api, memory), size_bytes, host, std::move(owner));
 }
 
 absl::StatusOr<std::unique_ptr<Buffer>> ViewOpenClBuffer(const std::shared_ptr<const OpenClContext>& context,

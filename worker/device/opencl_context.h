@@ -40,21 +40,38 @@ class OpenClBuffer final : public Buffer {
  public:
   OpenClBuffer(std::shared_ptr<const OpenClContext> context, OpenClMemoryHandle memory, size_t size_bytes)
       : context_(std::move(context)), memory_(std::move(memory)), size_bytes_(size_bytes) {}
+  // Creates a buffer of memory that was made with the host memory at `host`, which `owner` keeps; it may be null.
+  OpenClBuffer(std::shared_ptr<const OpenClContext> context, OpenClMemoryHandle memory, size_t size_bytes, void* host,
+               std::shared_ptr<const void> owner)
+      : context_(std::move(context)),
+        owner_(std::move(owner)),
+        memory_(std::move(memory)),
+        size_bytes_(size_bytes),
+        host_(host) {}
 
   size_t size_bytes() const override { return size_bytes_; }
   uint64_t handle() const override { return reinterpret_cast<uint64_t>(memory_.get()); }
   const cl_mem& memory() const { return memory_.get(); }
   const OpenClContext* context() const { return context_.get(); }
+  // Null if the memory was not made with host memory.
+  void* host() const { return host_; }
 
  private:
   const std::shared_ptr<const OpenClContext> context_;
+  const std::shared_ptr<const void> owner_;  // outlives memory_
   const OpenClMemoryHandle memory_;
   const size_t size_bytes_;
+  void* const host_ = nullptr;
 };
 
 // RESOURCE_EXHAUSTED: the size exceeds the device's memory or its limit for one allocation.
 absl::StatusOr<std::unique_ptr<Buffer>> AllocateOpenClBuffer(const std::shared_ptr<const OpenClContext>& context,
                                                              size_t size_bytes);
+
+// Implements Interop::Wrap.
+absl::StatusOr<std::unique_ptr<Buffer>> WrapHostMemory(const std::shared_ptr<const OpenClContext>& context,
+                                                       uint64_t address, size_t size_bytes,
+                                                       std::shared_ptr<const void> owner);
 
 // Implements Device::View for a range that was checked.
 absl::StatusOr<std::unique_ptr<Buffer>> ViewOpenClBuffer(const std::shared_ptr<const OpenClContext>& context,

@@ -1,11 +1,14 @@
 #include "worker/device/opencl_device.h"
 
+#include <algorithm>
+#include <new>
 #include <string>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
+#include "worker/device/interop.h"
 #include "worker/device/launch_checks.h"
 #include "worker/device/opencl_context.h"
 #include "worker/device/opencl_module.h"
@@ -40,7 +43,10 @@ class OpenClEvent final : public Event {
   const OpenClEventHandle event_;
 };
 
-class OpenClDevice final : public Device {
+// The program's thread has no state to restore.
+class OpenClStreamUse final : public StreamUse {};
+
+class OpenClDevice final : public Device, public Interop {
  public:
   explicit OpenClDevice(std::shared_ptr<const OpenClContext> context) : context_(std::move(context)) {}
 
@@ -125,6 +131,44 @@ class OpenClDevice final : public Device {
   absl::Status Synchronize() override {
     ASSIGN_OR_RETURN(OpenClEventHandle event, Mark());
     return OpenClStatus(api().wait_for_events(1, &event.get()), "clWaitForEvents");
+  }
+
+  absl::StatusOr<std::unique_ptr<Buffer>> Wrap(uint64_t address, size_t size_bytes,
+                                               std::shared_ptr<const void> owner) override {
+    return WrapHostMemory(context_, address, size_bytes, std::move(owner));
+  }
+
+  absl::StatusOr<std::unique_ptr<Buffer>> AllocateAddressable(size_t size_bytes) override {
+    constexpr std::align_val_t kAlignment{kViewAlignment};
+    void* const host = ::operator new(std::max<size_t>(size_bytes, 1), kAlignment, std::nothrow);
+    if (host == nullptr) {
+      return absl::ResourceExhaustedError(absl::StrCat("cannot allocate ", size_bytes, " bytes of host memory"));
+    }
+    return Wrap(reinterpret_cast<uint64_t>(host), size_bytes,
+                std::shared_ptr<void>(host, [](void* memory) { ::operator delete(memory, kAlignment); }));
+  }
+
+  bool on_host() const override { return true; }
+
+  absl::StatusOr<uint64_t> Address(const Buffer& buffer) const override {
+    const OpenClBuffer* own = OwnBuffer(*context_, &buffer);
+    if (own == nullptr) return ForeignObject("address");
+    if (own->host() == nullptr && own->size_bytes() > 0) {
+      return absl::FailedPreconditionError("memory that OpenCL allocated has no address in this program");
+    }
+    return reinterpret_cast<uint64_t>(own->host());
+  }
+
+  // Reads the memory to its own place, which OpenCL allows after all commands on it have completed.
+  absl::Status Publish(Buffer* buffer) override {
+    ASSIGN_OR_RETURN(const uint64_t address, Address(*buffer));
+    RETURN_IF_ERROR(Synchronize());
+    return Download(buffer, 0, {reinterpret_cast<std::byte*>(address), buffer->size_bytes()});
+  }
+
+  absl::StatusOr<std::unique_ptr<StreamUse>> UseStream(std::optional<uint64_t> stream) override {
+    if (!stream.has_value()) return std::make_unique<OpenClStreamUse>();
+    return absl::UnimplementedError(absl::StrCat(id(), ": only CUDA devices can use a stream of the program"));
   }
 
  private:

@@ -80,8 +80,8 @@ class BoundKernel {
   // reading. Returns the outputs in the order in which the kernel declares them: dense, in newly allocated memory
   // (RunInto allocates none). In reference mode the kernel is evaluated on the host, and the outputs are there.
   absl::StatusOr<std::vector<Tensor>> Run(absl::Span<const Argument> arguments);
-  // Runs the kernel into outputs that the caller owns, from AllocateOutputs. INVALID_ARGUMENT: they do not fit the
-  // kernel. The overhead over a launch is small.
+  // Runs the kernel into outputs that the caller owns: those of AllocateOutputs, or other dense tensors on the device
+  // (program_tensor.h). INVALID_ARGUMENT: they do not fit the kernel. The overhead over a launch is small.
   absl::Status RunInto(absl::Span<const Argument> arguments, absl::Span<const Tensor> outputs);
 
   // Returns dense outputs that are not initialised.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_join.h"
 #include "proto/base/status_macros.h"
 #include "proto/record/counted.h"
 #include "proto/record/strings.h"
@@ -101,8 +102,10 @@ absl::Status BoundKernel::CheckOutputs(const Leaves& leaves, absl::Span<const Te
                       output.device == device_ && output.buffer != nullptr &&
                       output.buffer->size_bytes() >= static_cast<size_t>(output.span()) * SizeOf(output.dtype);
     if (fits) continue;
-    return absl::InvalidArgumentError(
-        Cat(name(), "(): output '", wanted.name, "' does not fit ", output.ToString(), "; use AllocateOutputs"));
+    return absl::InvalidArgumentError(Cat(name(), "(): output '", wanted.name, "' does not fit ", output.ToString(),
+                                          "; it has to be ", ShortName(wanted.dtype),
+                                          ", dense and row-major, with sizes [", absl::StrJoin(sizes, ", "), "] on ",
+                                          device_ == nullptr ? "the host" : device_->id()));
   }
   return absl::OkStatus();
 }

@@ -43,7 +43,8 @@ class Kernel {
   // Binds and runs the kernel; see BoundKernel::Run.
   absl::StatusOr<std::vector<Tensor>> Run(absl::Span<const Argument> positional, const Signature::Named& named = {});
 
-  // Runs the kernel into outputs that the caller owns, from BoundKernel::AllocateOutputs; see BoundKernel::RunInto.
+  // Runs the kernel into outputs that the caller owns; see BoundKernel::RunInto. For memory and streams of the calling
+  // program: program_call.h.
   absl::Status RunInto(absl::Span<const Argument> positional, absl::Span<const Tensor> outputs,
                        const Signature::Named& named = {});
 

@@ -49,7 +49,13 @@ def test_it_is_a_small_wheel_for_every_python(wheel: pathlib.Path) -> None:
     assert wheel.stat().st_size < MOST_BYTES
     assert "-py3-none-manylinux_2_" in wheel.name
     names = zipfile.ZipFile(wheel).namelist()
-    for name in ("py.typed", "bin/telemetry-worker", "bin/telemetry-export", "_children/sitecustomize.py"):
+    for name in (
+        "py.typed",
+        "bin/telemetry-worker",
+        "bin/telemetry-export",
+        "lib/libtelemetry-kernels.so",
+        "_children/sitecustomize.py",
+    ):
         assert f"autotune_telemetry/{name}" in names
     assert not [name for name in names if name.rpartition("/")[2].startswith(("libc.so", "libm.so", "libstdc++", "ld-linux"))]
 
