@@ -154,6 +154,7 @@ std::string_view NameOf(Verdict verdict) {
 
 std::vector<RunComparison> CompareRuns(const std::vector<RunSides>& runs, const CompareOptions& options) {
   const Priors priors = FitPriors(runs);
+  const UsualSpreads spreads(runs);
   std::vector<RunComparison> results;
   results.reserve(runs.size());
   for (const RunSides& run : runs) results.push_back(CompareRun(run, priors));
@@ -164,7 +165,7 @@ std::vector<RunComparison> CompareRuns(const std::vector<RunSides>& runs, const 
       ConsiderClocks(runs[i], options, &time);
     }
     results[i].verdict = VerdictOf(results[i]);
-    results[i].remarks = RemarksOn(runs[i]);
+    results[i].remarks = RemarksOn(runs[i], spreads);
   }
   return results;
 }
