@@ -33,10 +33,8 @@ class TuneSessionTest : public testing::Test {
   // Runs an attempt in a session of its own, as the next process does.
   TaskResult Tune(const AttemptRules& rules = {}) {
     notices_.clear();
-    absl::StatusOr<std::unique_ptr<TuneSession>> session =
-        TuneSession::Open({.state_dir = (folder_ / "state").string(),
-                           .log_base = (folder_ / "log").string(),
-                           .predict = predict_});
+    absl::StatusOr<std::unique_ptr<TuneSession>> session = TuneSession::Open(
+        {.state_dir = (folder_ / "state").string(), .log_base = (folder_ / "log").string(), .predict = predict_});
     EXPECT_TRUE(session.ok()) << session.status();
     LibrarySubject subject = fixture_.Subject();
     TunerOptions tuner = fixture_.Options(kSearched);

@@ -66,6 +66,7 @@ std::unique_ptr<SearchAlgorithm> Make(std::string_view algorithm, const ConfigSp
 // Returns a search with one generation and without random points.
 std::unique_ptr<SearchAlgorithm> MakeFinite(const ConfigSpace& space, SearchSetup setup, const SearchOptions& options) {
   setup.limits = {.first_generation = 0, .max_generations = 1, .max_configs = options.max_configs.value_or(kUnlimited)};
+  setup.predict = {};
   return std::make_unique<FiniteSearch>(space, std::move(setup));
 }
 
