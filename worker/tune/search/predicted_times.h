@@ -19,8 +19,9 @@ using PredictTime = std::function<double(const codegen::Config&)>;
 // code of the config and searches consider the same points again and again. Not thread-safe.
 class PredictedTimes {
  public:
-  // Predictions are cut off at these distances from 0, so that no model, whatever it predicts, overflows a sum.
-  static constexpr double kMost = 20;
+  // Predictions are cut off at these distances from 0: a factor of 20 in time. Models are trained with values up to 2.
+  // A model with wild values would otherwise mislead a search until it has many results.
+  static constexpr double kMost = 3;
   // Predictions that are kept. Beyond that it begins anew.
   static constexpr size_t kMostKept = 200'000;
 
