@@ -10,7 +10,7 @@
 namespace telemetry::worker {
 
 CLI::Option* AddModel(cli::Flags& flags, std::string& text, bool of_collector) {
-  std::string help = "Cost model of python -m autotune_telemetry.train, which chooses the first configs";
+  std::string help = "Cost model of python -m autotune_telemetry.train, which chooses the first configs and is a prior of the search";
   if (of_collector) help += "; collector or collector:SENDER: the newest one that the collector stores";
   return flags.Add("model", text, help)->type_name("FILE");
 }
@@ -30,6 +30,15 @@ SuggestWith(std::shared_ptr<const model::CostModel> model) {
   return [model = std::move(model)](const v1::Run& run, const device::DeviceProperties& device,
                                     const codegen::ConfigSpace& space) {
     return model::FirstConfigs(space, model::RunFeatures(run, device), *model);
+  };
+}
+
+std::function<tune::search::PredictTime(const v1::Run&, const device::DeviceProperties&)> PredictWith(
+    std::shared_ptr<const model::CostModel> model) {
+  if (model == nullptr) return {};
+  return [model = std::move(model)](const v1::Run& run, const device::DeviceProperties& device) {
+    const auto features = std::make_shared<const model::RunFeatures>(run, device);
+    return [model, features](const codegen::Config& config) { return model->Predict(features->Of(config)); };
   };
 }
 

@@ -12,6 +12,7 @@
 #include "worker/device/device.h"
 #include "worker/model/cost_model.h"
 #include "worker/model_source.h"
+#include "worker/tune/search/predicted_times.h"
 
 namespace telemetry::worker {
 
@@ -26,5 +27,8 @@ std::shared_ptr<const model::CostModel> LoadModelForSearch(const ModelSource& so
 std::function<std::vector<codegen::Config>(const v1::Run&, const device::DeviceProperties&,
                                            const codegen::ConfigSpace&)>
 SuggestWith(std::shared_ptr<const model::CostModel> model);
+// Returns a function for tune::SessionOptions::predict; empty without a model.
+std::function<tune::search::PredictTime(const v1::Run&, const device::DeviceProperties&)> PredictWith(
+    std::shared_ptr<const model::CostModel> model);
 
 }  // namespace telemetry::worker

@@ -109,6 +109,10 @@ absl::StatusOr<ReplayReport> Replay(const ReplayFlags& flags) {
     options.suggest = [&](const replay::StoredRun& run, const codegen::ConfigSpace& space) {
       return model::FirstConfigs(space, by_id.at(run.run_id)->Features(), *model, {.sample = kRanked});
     };
+    options.predict = [&](const replay::StoredRun& run) -> tune::search::PredictTime {
+      return [features = std::make_shared<const model::RunFeatures>(by_id.at(run.run_id)->Features()),
+              &model](const codegen::Config& config) { return model->Predict(features->Of(config)); };
+    };
   }
   if (flags.related) {
     options.related = [&](const replay::StoredRun& run) { return RelatedOf(*by_id.at(run.run_id), runs); };

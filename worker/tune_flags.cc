@@ -115,6 +115,7 @@ absl::StatusOr<std::unique_ptr<tune::TuneSession>> OpenSession(const TuneFlags& 
                                   .longest_wait = longest_wait,
                                   .spool_limit_bytes = flags.spool_limit_mib << 20,
                                   .suggest = SuggestWith(model),
+                                  .predict = PredictWith(model),
                                   .on_notice = [](const std::string& text) { spdlog::warn("{}", text); }});
 }
 

@@ -13,7 +13,7 @@ namespace telemetry::worker::model {
 
 // The size of FirstConfigs' sample and result.
 struct FirstConfigsOptions {
-  size_t count = 20;     // configs to return
+  size_t count = 10;     // configs to return
   size_t sample = 2000;  // random configs to rank; a space with at most so many configs is ranked completely
   int climbs = 2;        // rounds that also rank the neighbours of the best configs
   uint64_t seed = 0;

@@ -64,7 +64,8 @@ absl::StatusOr<AlgorithmOutcome> Replay(const RunOutcome& run, const StoredSpace
                          .effort = options.effort,
                          .max_configs = options.max_configs,
                          .starting_points = {},
-                         .related = {}};
+                         .related = {},
+                         .predict = {}};
   std::string_view plain = algorithm;
   if (record::TakeSuffix(kWithRelated, &plain)) {
     choice.algorithm = plain;
@@ -73,6 +74,7 @@ absl::StatusOr<AlgorithmOutcome> Replay(const RunOutcome& run, const StoredSpace
   if (record::TakeSuffix(kWithSuggestions, &plain)) {
     choice.algorithm = plain;
     choice.starting_points = suggested;
+    if (options.predict) choice.predict = options.predict(run.run);
   }
   std::vector<std::vector<ReplayedTrial>> searches(options.seeds);
   std::vector<absl::Status> statuses(options.seeds);

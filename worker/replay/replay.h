@@ -13,11 +13,12 @@
 #include "worker/codegen/config_space.h"
 #include "worker/replay/score_scale.h"
 #include "worker/replay/stored_run.h"
+#include "worker/tune/search/predicted_times.h"
 #include "worker/tune/search/related_runs.h"
 
 namespace telemetry::worker::replay {
 
-// Appended to the name of an algorithm that starts from suggested configs.
+// Appended to the name of an algorithm that starts from suggested configs and knows predictions.
 inline constexpr std::string_view kWithSuggestions = "+model";
 // Appended to the name of an algorithm that knows the results of related runs.
 inline constexpr std::string_view kWithRelated = "+related";
@@ -32,8 +33,10 @@ struct ReplayOptions {
   size_t least_configs = 50;  // runs with times of fewer configs are skipped
   size_t threads = 0;         // 0: one per processor
   // Optional. Returns starting points for the searches in a run, such as those that a cost model expects to be fast.
-  // Every algorithm is then replayed a second time, with them, under its name and kWithSuggestions.
+  // Every algorithm is then replayed a second time, with them and with `predict`, under its name and kWithSuggestions.
   std::function<std::vector<codegen::Config>(const StoredRun& run, const codegen::ConfigSpace& space)> suggest;
+  // Optional. Returns the predictions of a cost model for the configs of a run.
+  std::function<tune::search::PredictTime(const StoredRun& run)> predict;
   // Optional. Returns the results of related runs, the nearest first. The algorithm "surrogate", which alone uses them,
   // is then replayed another time, with them, under its name and kWithRelated; and with both, if `suggest` is set.
   std::function<std::vector<tune::search::RelatedRun>(const StoredRun& run)> related;

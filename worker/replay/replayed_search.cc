@@ -35,6 +35,7 @@ absl::StatusOr<std::vector<ReplayedTrial>> ReplaySearch(const StoredRun& run, co
                                                       .seed = seed,
                                                       .starting_points = choice.starting_points,
                                                       .related = choice.related,
+                                                      .predict = choice.predict,
                                                       .finite_configs = {},
                                                       .max_generations = {},
                                                       .max_configs = choice.max_configs,

@@ -9,6 +9,7 @@
 #include "worker/codegen/config.h"
 #include "worker/replay/stored_run.h"
 #include "worker/replay/stored_space.h"
+#include "worker/tune/search/predicted_times.h"
 #include "worker/tune/search/related_runs.h"
 
 namespace telemetry::worker::replay {
@@ -22,6 +23,7 @@ struct SearchChoice {
   std::optional<int> max_configs;
   std::vector<codegen::Config> starting_points;  // measured after the default config
   std::vector<tune::search::RelatedRun> related;
+  tune::search::PredictTime predict;
 };
 
 // A config that a search proposed.

@@ -173,6 +173,9 @@ absl::StatusOr<TuneSession::Preparation> TuneSession::Prepare(const v1::Run& run
   ASSIGN_OR_RETURN(prepared.journal, OpenJournal(run, *tuner));
   // A choice among a few configs is no search for the best one.
   if (!tuner->search.finite_configs.empty()) return prepared;
+  if (options_.predict && tuner->search.effort != search::Effort::kNone) {
+    tuner->search.predict = options_.predict(run, kernel.device()->properties());
+  }
   if (prepared.journal->has_begun()) {
     ASSIGN_OR_RETURN(prepared.turn, TakeTurn(run.run_id(), *tuner, /*may_wait=*/false, /*may_come_back=*/false));
     return prepared;

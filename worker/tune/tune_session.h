@@ -53,6 +53,10 @@ struct SessionOptions {
   std::function<std::vector<codegen::Config>(const v1::Run& run, const device::DeviceProperties& device,
                                              const codegen::ConfigSpace& space)>
       suggest;
+  // Optional. Returns a cost model's predictions for the configs of a run (search::SearchOptions::predict). Also called
+  // for an attempt that resumes. A resumed search with another model than before proposes other configs, and keeps the
+  // rows of the attempt.
+  std::function<search::PredictTime(const v1::Run& run, const device::DeviceProperties& device)> predict;
   std::function<void(const std::string&)> on_notice;  // receives messages for the user, from any thread; may be empty
 };
 

@@ -66,7 +66,7 @@ TEST(QualityTest, FewAttemptsDoNotShowTheUsualSpread) {
   run.head[1].Of(TimeKind::kBest)->spread = 0.5;
   EXPECT_EQ(UsualSpreads({run}).Of(run.key), std::nullopt);
   EXPECT_THAT(RemarksAlone(run), IsEmpty());
-  // Other shapes of the kernel on the device tell what is usual; other kernels and devices do not.
+  // Other shapes of the kernel on the device count; other kernels and devices do not.
   RunSides other = SidesWithSpread(0.01);
   other.key.input_shapes = "[(64, 64)]";
   EXPECT_THAT(RemarksOn(run, UsualSpreads({run, other})), ElementsAre("1 of 3 attempts of head: noisy samples"));

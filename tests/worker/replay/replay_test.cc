@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -97,6 +100,28 @@ TEST(ReplayTest, ReplaysEachAlgorithmWithSuggestionsToo) {
   EXPECT_GT(MedianConfigsTo2(algorithms[0]).value_or(1000), 3U) << "the plain algorithm has no suggestions";
   EXPECT_EQ(OverallOf(report).size(), 4U);
   EXPECT_THAT(ToText(report), HasSubstr("\n  default+model "));
+}
+
+TEST(ReplayTest, ASearchWithAModelLeavesOutWhatItPredictsToBeSlow) {
+  ReplayOptions options = {.algorithms = {"random"}, .first_seed = 1, .seeds = 1};
+  options.suggest = [](const StoredRun& /*run*/, const codegen::ConfigSpace& /*space*/) {
+    return std::vector<codegen::Config>();
+  };
+  options.predict = [](const StoredRun& run) -> tune::search::PredictTime {
+    std::map<uint64_t, double> times;
+    for (const StoredConfig& config : run.configs) {
+      if (config.perf_ms) times[config.config.id()] = std::log(*config.perf_ms);
+    }
+    return [times](const codegen::Config& config) {
+      const auto found = times.find(config.id());
+      return found == times.end() ? 0 : found->second;
+    };
+  };
+  const ReplayReport report = ReportOf(options);
+  const std::vector<AlgorithmOutcome>& algorithms = report.runs[0].algorithms;
+  ASSERT_EQ(algorithms.size(), 2U);
+  EXPECT_LT(algorithms[1].seeds[0].configs, algorithms[0].seeds[0].configs / 2) << "most of the rest is slow";
+  EXPECT_LE(*algorithms[1].seeds[0].best_ms, *algorithms[0].seeds[0].best_ms);
 }
 
 TEST(ReplayTest, RefusesOtherAlgorithms) {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -32,11 +33,12 @@ class TuneSessionTest : public testing::Test {
   // Runs an attempt in a session of its own, as the next process does.
   TaskResult Tune(const AttemptRules& rules = {}) {
     notices_.clear();
-    absl::StatusOr<std::unique_ptr<TuneSession>> session =
-        TuneSession::Open({.state_dir = (folder_ / "state").string(), .log_base = (folder_ / "log").string()});
+    absl::StatusOr<std::unique_ptr<TuneSession>> session = TuneSession::Open(
+        {.state_dir = (folder_ / "state").string(), .log_base = (folder_ / "log").string(), .predict = predict_});
     EXPECT_TRUE(session.ok()) << session.status();
     LibrarySubject subject = fixture_.Subject();
     TunerOptions tuner = fixture_.Options(kSearched);
+    tuner.search.algorithm = algorithm_;
     tuner.on_notice = [this](const std::string& text) { notices_ += text + "\n"; };
     if (spoil_) {
       tuner.generate = [this, kernel = subject.bound](const codegen::Config& config) {
@@ -54,6 +56,8 @@ class TuneSessionTest : public testing::Test {
                                       testing::UnitTest::GetInstance()->current_test_info()->name());
   TuneFixture fixture_;
   std::function<absl::StatusOr<codegen::GeneratedKernel>(const runtime::BoundKernel&, const codegen::Config&)> spoil_;
+  std::function<search::PredictTime(const v1::Run&, const device::DeviceProperties&)> predict_;
+  std::string algorithm_ = fixture_.Options(kSearched).search.algorithm;
   std::string notices_;
 };
 
@@ -95,6 +99,28 @@ TEST_F(TuneSessionTest, AKnownRunIsSearchedOnRequest) {
   const TaskResult again = Tune({.search_known = true});
   EXPECT_THAT(notices_, Not(HasSubstr("confirming")));
   EXPECT_GE(ConfigsRun(again), kSearched);
+}
+
+TEST_F(TuneSessionTest, ASearchAsksTheCostModelAndAConfirmationDoesNot) {
+  algorithm_ = "surrogate";
+  std::vector<std::string> runs;
+  std::atomic<int> predictions = 0;
+  predict_ = [&](const v1::Run& run, const device::DeviceProperties& device) -> search::PredictTime {
+    runs.push_back(run.run_id());
+    EXPECT_FALSE(device.name.empty());
+    return [&predictions](const codegen::Config& config) {
+      ++predictions;
+      return static_cast<double>(config.id() % 10) / 10;
+    };
+  };
+  Tune();
+  EXPECT_THAT(runs, testing::ElementsAre(testing::SizeIs(64)));
+  EXPECT_GT(predictions, kSearched);
+  predictions = 0;
+  algorithm_ = fixture_.Options(kSearched).search.algorithm;
+  Tune();
+  EXPECT_THAT(notices_, HasSubstr("confirming"));
+  EXPECT_EQ(predictions, 0);
 }
 
 TEST_F(TuneSessionTest, ARunWhoseKnownConfigsAreWrongIsSearched) {

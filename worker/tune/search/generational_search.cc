@@ -26,6 +26,7 @@ bool IsTime(const std::optional<double>& perf_ms) { return perf_ms && std::isfin
 
 GenerationalSearch::GenerationalSearch(const codegen::ConfigSpace& space, SearchSetup setup)
     : space_(space),
+      predicted_(&space_, std::move(setup.predict)),
       limits_(setup.limits),
       fingerprint_(std::move(setup.fingerprint)),
       most_at_once_(setup.most_at_once),
@@ -90,7 +91,21 @@ void GenerationalSearch::Learn(absl::Span<const Trial> trials) {
     for (Proposed& proposed : proposed_) outcomes_.push_back(std::move(proposed.outcome));
     proposed_.clear();
   }
-  if (outcomes_.size() > before) Learnt();
+  if (outcomes_.size() == before) return;
+  LearnPruning();
+  Learnt();
+}
+
+void GenerationalSearch::LearnPruning() {
+  if (!predicted_.has_model()) return;
+  std::vector<Point> points;
+  std::vector<double> log_times;
+  for (const Outcome& outcome : outcomes_) {
+    if (!outcome.perf_ms) continue;
+    points.push_back(outcome.point);
+    log_times.push_back(std::log(*outcome.perf_ms));
+  }
+  pruning_.Learn(predicted_.Of(points), log_times);
 }
 
 void GenerationalSearch::Learn(const Trial& trial) {
@@ -150,7 +165,11 @@ absl::Status GenerationalSearch::Take(const Point& point) {
   return absl::OkStatus();
 }
 
-bool GenerationalSearch::Offer(const Point& point) { return Take(point).ok(); }
+bool GenerationalSearch::Offer(const Point& point) {
+  // The bound changes with each result, so that the point may be offered again.
+  if (predicted_.has_model() && !WasOffered(point) && pruning_.IsHopeless(predicted_.Of(point))) return false;
+  return Take(point).ok();
+}
 
 bool GenerationalSearch::OfferRandom() {
   for (int i = 0; i < kPlausibleTries && !is_full(); ++i) {

@@ -12,6 +12,8 @@
 
 #include "absl/status/statusor.h"
 #include "worker/tune/search/point_space.h"
+#include "worker/tune/search/predicted_times.h"
+#include "worker/tune/search/pruning.h"
 #include "worker/tune/search/random.h"
 #include "worker/tune/search/sampler.h"
 #include "worker/tune/search/search_algorithm.h"
@@ -34,6 +36,7 @@ struct SearchSetup {
   bool starts_with_default = true;
   std::vector<codegen::Config> starting_points;
   std::function<absl::StatusOr<std::string>(const codegen::Config&)> fingerprint;
+  PredictTime predict = {};
 };
 
 // A point that was proposed, with its result.
@@ -68,7 +71,8 @@ class GenerationalSearch : public SearchAlgorithm {
   virtual void Learnt() {}
 
   // Adds the point to the proposal. Returns false if the point was offered before, is not a valid config of the
-  // space, has the same fingerprint as an earlier point or no fingerprint, or exceeds max_configs.
+  // space, is not worth a trial (Pruning), has the same fingerprint as an earlier point or no fingerprint, or exceeds
+  // max_configs.
   bool Offer(const Point& point);
   // Offers random points, first plausible and then arbitrary ones, until one is accepted. Returns false if none is
   // found or max_configs is reached.
@@ -80,6 +84,7 @@ class GenerationalSearch : public SearchAlgorithm {
   bool WasOffered(const Point& point) const { return seen_.contains(PointKey(point)); }
 
   const PointSpace& space() const { return space_; }
+  PredictedTimes& predicted_times() { return predicted_; }
   const SearchLimits& limits() const { return limits_; }
   Random& random() { return random_; }
   Sampler& sampler() { return sampler_; }
@@ -111,8 +116,11 @@ class GenerationalSearch : public SearchAlgorithm {
   bool BeginGeneration();
   bool IsUnfinished() const;
   void Learn(const Trial& trial);
+  void LearnPruning();
 
   const PointSpace space_;
+  PredictedTimes predicted_;
+  Pruning pruning_;
   const SearchLimits limits_;
   const std::function<absl::StatusOr<std::string>(const codegen::Config&)> fingerprint_;
   const size_t most_at_once_;

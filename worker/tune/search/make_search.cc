@@ -19,8 +19,9 @@ using codegen::ConfigSpace;
 using record::Cat;
 
 constexpr int kUnlimited = 1 << 30;
-// Configs of the first generation if results of related runs are known: they replace most random points.
-constexpr int kFirstWithRelated = 15;
+// Configs of the first generation if results of related runs or a cost model are known: they replace most random
+// points.
+constexpr int kFirstWithPrior = 15;
 
 // The limits of an algorithm at an effort. Quick searches end at max_configs; full searches end after max_generations
 // or when they stop gaining. The sizes of full efforts are Helion's.
@@ -56,13 +57,16 @@ std::unique_ptr<SearchAlgorithm> Make(std::string_view algorithm, const ConfigSp
     return std::make_unique<DifferentialEvolution>(space, std::move(setup), width);
   }
   RelatedModel model(PointSpace(space), related);
-  if (model.has_times()) setup.limits.first_generation = std::min(setup.limits.first_generation, kFirstWithRelated);
+  if (setup.predict || model.has_times()) {
+    setup.limits.first_generation = std::min(setup.limits.first_generation, kFirstWithPrior);
+  }
   return std::make_unique<SurrogateSearch>(space, std::move(setup), width, std::move(model));
 }
 
 // Returns a search with one generation and without random points.
 std::unique_ptr<SearchAlgorithm> MakeFinite(const ConfigSpace& space, SearchSetup setup, const SearchOptions& options) {
   setup.limits = {.first_generation = 0, .max_generations = 1, .max_configs = options.max_configs.value_or(kUnlimited)};
+  setup.predict = {};
   return std::make_unique<FiniteSearch>(space, std::move(setup));
 }
 
@@ -108,7 +112,8 @@ absl::StatusOr<std::unique_ptr<SearchAlgorithm>> MakeSearch(const ConfigSpace& s
   if (auto status = CheckLimit("most_at_once", options.most_at_once); !status.ok()) return status;
   SearchSetup setup = {.seed = options.seed,
                        .starting_points = std::move(options.starting_points),
-                       .fingerprint = std::move(options.fingerprint)};
+                       .fingerprint = std::move(options.fingerprint),
+                       .predict = std::move(options.predict)};
   if (options.most_at_once) setup.most_at_once = static_cast<size_t>(*options.most_at_once);
   if (algorithm == "finite") {
     if (auto status = CheckFinite(space, options.finite_configs); !status.ok()) return status;

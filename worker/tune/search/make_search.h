@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "worker/codegen/config_space.h"
 #include "worker/tune/search/effort.h"
+#include "worker/tune/search/predicted_times.h"
 #include "worker/tune/search/related_runs.h"
 #include "worker/tune/search/search_algorithm.h"
 
@@ -27,6 +28,9 @@ struct SearchOptions {
   std::vector<codegen::Config> starting_points;
   // Results of related runs, the nearest first, for "surrogate"; the first kMostRelatedRuns are used.
   std::vector<RelatedRun> related;
+  // Optional. The predictions of a cost model: a prior of "surrogate", and for all algorithms but "finite" a reason to
+  // leave out configs that it expects to be much slower than the best result, once its error is known (Pruning).
+  PredictTime predict;
   // The configs that "finite" proposes, for any effort.
   std::vector<codegen::Config> finite_configs;
   // At least 1. Unset: the effort decides.

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <future>
 #include <numbers>
-#include <numeric>
 #include <utility>
 
+#include "worker/tune/search/prior_weights.h"
 #include "worker/tune/search/tile_shape.h"
 
 namespace telemetry::worker::tune::search {
@@ -47,24 +47,6 @@ Observations Thinned(Observations all) {
   return thinned;
 }
 
-// Returns the slope of the values over what the related runs predict for them, from 0 to 1. A few imagined results with
-// the variance of the related ones, for which the prediction is right, count among the observations.
-double TrustIn(const std::vector<double>& predicted, const std::vector<double>& values, double variance) {
-  constexpr double kImagined = 4;
-  const auto mean = [](const std::vector<double>& of) {
-    return std::accumulate(of.begin(), of.end(), 0.0) / static_cast<double>(of.size());
-  };
-  const double mean_predicted = mean(predicted);
-  const double mean_value = mean(values);
-  double products = kImagined * variance;
-  double squares = products + 1e-9;
-  for (size_t i = 0; i < values.size(); ++i) {
-    products += (predicted[i] - mean_predicted) * (values[i] - mean_value);
-    squares += (predicted[i] - mean_predicted) * (predicted[i] - mean_predicted);
-  }
-  return std::clamp(products / squares, 0.0, 1.0);
-}
-
 }  // namespace
 
 Features ComputeFeatures(const PointSpace& space, const Point& point) {
@@ -75,20 +57,24 @@ Features ComputeFeatures(const PointSpace& space, const Point& point) {
   return features;
 }
 
-SurrogateModel::SurrogateModel(const PointSpace& space, const RelatedModel* related)
+SurrogateModel::SurrogateModel(const PointSpace& space, const RelatedModel* related, double predicted_variance)
     : related_(related != nullptr && related->has_times() ? related : nullptr),
+      predicted_variance_(predicted_variance),
       times_(ComputeFeatures(space, space.Default()).size()),
       failures_(ComputeFeatures(space, space.Default()).size()) {}
 
 bool SurrogateModel::Fit(const PointSpace& space, const std::vector<Outcome>& outcomes,
-                         const std::deque<Point>& refused) {
+                         const std::vector<double>& predicted, const std::deque<Point>& refused) {
   Observations times;
   Observations failures;
-  for (const Outcome& outcome : outcomes) {
+  std::vector<double> predicted_times;  // of `times`
+  for (size_t i = 0; i < outcomes.size(); ++i) {
+    const Outcome& outcome = outcomes[i];
     Features features = ComputeFeatures(space, outcome.point);
     if (outcome.perf_ms) {
       times.inputs.push_back(features);
       times.values.push_back(std::log(*outcome.perf_ms));
+      predicted_times.push_back(predicted[i]);
     }
     failures.inputs.push_back(std::move(features));
     failures.values.push_back(outcome.perf_ms ? 0 : 1);
@@ -101,13 +87,9 @@ bool SurrogateModel::Fit(const PointSpace& space, const std::vector<Outcome>& ou
   best_ = *std::min_element(times.values.begin(), times.values.end());
   for (double& value : times.values) value = std::min(value, best_ + kSlowest);
   has_failures_ = times.values.size() < failures.values.size();
-  if (related_ != nullptr) {
-    std::vector<double> predicted;
-    for (const Features& input : times.inputs) predicted.push_back(related_->ExpectedTime(input));
-    trust_ = TrustIn(predicted, times.values, related_->variance());
-    for (size_t i = 0; i < times.values.size(); ++i) times.values[i] -= trust_ * predicted[i];
-    for (size_t i = 0; i < failures.values.size(); ++i) failures.values[i] -= FailurePrior(failures.inputs[i]);
-  }
+  FitPrior(times.inputs, predicted_times, times.values);
+  for (size_t i = 0; i < times.values.size(); ++i) times.values[i] -= Prior(times.inputs[i], predicted_times[i]);
+  for (size_t i = 0; i < failures.values.size(); ++i) failures.values[i] -= FailurePrior(failures.inputs[i]);
   const auto fit = [](GaussianProcess* process, Observations observations) {
     observations = Thinned(std::move(observations));
     process->Fit(std::move(observations.inputs), observations.values);
@@ -120,8 +102,22 @@ bool SurrogateModel::Fit(const PointSpace& space, const std::vector<Outcome>& ou
   return true;
 }
 
-double SurrogateModel::Prior(const Features& features) const {
-  return related_ == nullptr ? 0 : trust_ * related_->ExpectedTime(features);
+void SurrogateModel::FitPrior(const std::vector<Features>& inputs, const std::vector<double>& predicted,
+                              const std::vector<double>& values) {
+  std::vector<PriorPrediction> priors;
+  if (related_ != nullptr) {
+    priors.push_back({.predicted = {}, .variance = related_->variance()});
+    for (const Features& input : inputs) priors.back().predicted.push_back(related_->ExpectedTime(input));
+  }
+  if (predicted_variance_ > 0) priors.push_back({.predicted = predicted, .variance = predicted_variance_});
+  const std::vector<double> weights = PriorWeights(priors, values);
+  if (related_ != nullptr) related_weight_ = weights.front();
+  if (predicted_variance_ > 0) predicted_weight_ = weights.back();
+}
+
+double SurrogateModel::Prior(const Features& features, double predicted) const {
+  const double related = related_ == nullptr ? 0 : related_weight_ * related_->ExpectedTime(features);
+  return related + predicted_weight_ * predicted;
 }
 
 double SurrogateModel::FailurePrior(const Features& features) const {
@@ -133,16 +129,16 @@ double SurrogateModel::ChanceToRun(const Features& features) const {
   return std::clamp(1 - own - FailurePrior(features), 0.02, 1.0);
 }
 
-double SurrogateModel::ExpectedGain(const Features& features) const {
+double SurrogateModel::ExpectedGain(const Features& features, double predicted) const {
   const GaussianProcess::Prediction time = times_.Predict(features);
   const double deviation = std::max(1e-9, time.deviation);
-  const double lead = (best_ - time.mean - Prior(features)) / deviation;
+  const double lead = (best_ - time.mean - Prior(features, predicted)) / deviation;
   const double gain = deviation * (lead * NormalShare(lead) + NormalDensity(lead));
   return std::max(0.0, gain) * ChanceToRun(features);
 }
 
-double SurrogateModel::ExpectedTime(const Features& features) const {
-  return times_.PredictMean(features) + Prior(features) + kFailureMalus * (1 - ChanceToRun(features));
+double SurrogateModel::ExpectedTime(const Features& features, double predicted) const {
+  return times_.PredictMean(features) + Prior(features, predicted) + kFailureMalus * (1 - ChanceToRun(features));
 }
 
 }  // namespace telemetry::worker::tune::search

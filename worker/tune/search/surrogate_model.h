@@ -16,28 +16,38 @@ Features ComputeFeatures(const PointSpace& space, const Point& point);
 // A model of the outcomes so far. For points that were not tried it predicts the time and the probability of failure.
 class SurrogateModel {
  public:
-  // `related` may be null, and must outlive the model otherwise.
-  explicit SurrogateModel(const PointSpace& space, const RelatedModel* related = nullptr);
+  // `related` may be null, and must outlive the model otherwise. `predicted_variance` is the variance of a cost model's
+  // predictions (PredictedTimes::Variance); 0: there is none.
+  explicit SurrogateModel(const PointSpace& space, const RelatedModel* related = nullptr,
+                          double predicted_variance = 0);
 
-  // Fits the model to the outcomes, and to points that cannot run. Returns false if too few outcomes have a time.
-  bool Fit(const PointSpace& space, const std::vector<Outcome>& outcomes, const std::deque<Point>& refused);
+  // Fits the model to the outcomes, for each of which `predicted` has the cost model's prediction, and to points that
+  // cannot run. Returns false if too few outcomes have a time.
+  bool Fit(const PointSpace& space, const std::vector<Outcome>& outcomes, const std::vector<double>& predicted,
+           const std::deque<Point>& refused);
 
   // Returns the expected improvement over the best time so far, in the logarithm of the time, multiplied by the
-  // probability that the config runs. Never negative.
-  double ExpectedGain(const Features& features) const;
+  // probability that the config runs. Never negative. `predicted` is the cost model's prediction for the config.
+  double ExpectedGain(const Features& features, double predicted) const;
   // Returns the predicted mean of the logarithm of the time, plus a penalty for the probability of failure.
-  double ExpectedTime(const Features& features) const;
+  double ExpectedTime(const Features& features, double predicted) const;
   // Returns the correlation of the times of two points, from 0 to 1.
   double Likeness(const Features& a, const Features& b) const { return times_.Correlation(a, b); }
 
  private:
   double ChanceToRun(const Features& features) const;
-  // Returns the part of the logarithm of the time that the related runs predict; 0 without any.
-  double Prior(const Features& features) const;
+  // Sets the weights.
+  void FitPrior(const std::vector<Features>& inputs, const std::vector<double>& predicted,
+                const std::vector<double>& values);
+  // Returns the part of the logarithm of the time that the related runs and the cost model predict; 0 without both.
+  double Prior(const Features& features, double predicted) const;
   double FailurePrior(const Features& features) const;
 
   const RelatedModel* const related_;
-  double trust_ = 0;          // factor of the related runs' prediction: 1 if it fits the outcomes, 0 if it does not
+  const double predicted_variance_;
+  // Factors of the predictions: near 1 together if they fit the outcomes, 0 if they do not.
+  double related_weight_ = 0;
+  double predicted_weight_ = 0;
   GaussianProcess times_;     // log of the time in ms, capped at kSlowest above the best
   GaussianProcess failures_;  // 1: the point has no time; 0: it has one
   bool has_failures_ = false;

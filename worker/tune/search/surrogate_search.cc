@@ -38,14 +38,16 @@ void SurrogateSearch::FillStart() {
   for (int i = 0; i < kStrangers; ++i) points.push_back(sampler().Plausible());
   const auto is_invalid = [this](const Point& point) { return !space().IsValid(point); };
   points.erase(std::remove_if(points.begin(), points.end(), is_invalid), points.end());
-  const auto worth = [this](const Features& features) {
+  const auto worth = [this](const Features& features, double /*predicted*/) {
     return -related_.ExpectedTime(features) - related_.ExpectedFailure(features);
   };
   OfferInOrder(Climb(points, worth, kClimbs), offered() + kFirstOfRelated);
 }
 
 void SurrogateSearch::Fill(size_t count) {
-  if (!model_.Fit(space(), outcomes(), refused())) {
+  std::vector<Point> points;
+  for (const Outcome& outcome : outcomes()) points.push_back(outcome.point);
+  if (!model_.Fit(space(), outcomes(), predicted_times().Of(points), refused())) {
     OfferRandomUpTo(count);
     return;
   }
@@ -56,7 +58,9 @@ void SurrogateSearch::Fill(size_t count) {
 }
 
 void SurrogateSearch::Polish(size_t count) {
-  const auto worth = [this](const Features& features) { return -model_.ExpectedTime(features); };
+  const auto worth = [this](const Features& features, double predicted) {
+    return -model_.ExpectedTime(features, predicted);
+  };
   OfferInOrder(Climb(Around(kPolishedAround), worth, /*rounds=*/0), count);
 }
 
@@ -64,7 +68,9 @@ void SurrogateSearch::Explore(size_t count) {
   std::vector<Point> points = Around(kExploredAround);
   for (Point& point : Mixtures()) points.push_back(std::move(point));
   for (int i = 0; i < kStrangers; ++i) points.push_back(sampler().Plausible());
-  const auto worth = [this](const Features& features) { return model_.ExpectedGain(features); };
+  const auto worth = [this](const Features& features, double predicted) {
+    return model_.ExpectedGain(features, predicted);
+  };
   std::vector<Candidate> candidates = Climb(points, worth, kClimbs);
   for (const Point& unfinished : Unfinished()) {
     const Features features = ComputeFeatures(space(), unfinished);
@@ -75,7 +81,7 @@ void SurrogateSearch::Explore(size_t count) {
 
 // Returns the points that were not offered before as candidates. Each round adds the neighbours of the best ones.
 std::vector<SurrogateSearch::Candidate> SurrogateSearch::Climb(const std::vector<Point>& points, Worth worth,
-                                                               int rounds) const {
+                                                               int rounds) {
   std::set<Point> considered;
   std::vector<Candidate> candidates;
   Consider(points, worth, &considered, &candidates);
@@ -99,17 +105,21 @@ std::vector<Point> SurrogateSearch::AroundMostWorth(std::vector<Candidate>* cand
 // Adds the points that are new to `considered` and were not offered before to the candidates. Computing their features
 // and worth takes most of the time of a proposal.
 void SurrogateSearch::Consider(const std::vector<Point>& points, Worth worth, std::set<Point>* considered,
-                               std::vector<Candidate>* candidates) const {
+                               std::vector<Candidate>* candidates) {
   const size_t before = candidates->size();
+  std::vector<Point> added;
   for (const Point& point : points) {
     if (WasOffered(point) || !considered->insert(point).second) continue;
     candidates->push_back({.point = point});
+    added.push_back(point);
   }
+  const std::vector<double> predictions = predicted_times().Of(added);
   ForEachPart(candidates->size() - before, kConsideredAtOnce, [&](size_t begin, size_t end) {
     for (size_t i = before + begin; i < before + end; ++i) {
       Candidate& candidate = (*candidates)[i];
       candidate.features = ComputeFeatures(space(), candidate.point);
-      candidate.worth = worth(candidate.features);
+      candidate.predicted = predictions[i - before];
+      candidate.worth = worth(candidate.features, candidate.predicted);
     }
   });
 }

@@ -25,7 +25,7 @@ class SurrogateSearch : public GenerationalSearch {
   SurrogateSearch(const codegen::ConfigSpace& space, SearchSetup setup, size_t batch, RelatedModel related)
       : GenerationalSearch(space, std::move(setup)),
         related_(std::move(related)),
-        model_(this->space(), &related_),
+        model_(this->space(), &related_, predicted_times().Variance()),
         batch_(batch) {}
   std::string name() const override { return "SurrogateSearch"; }
 
@@ -39,9 +39,10 @@ class SurrogateSearch : public GenerationalSearch {
   struct Candidate {
     Point point;
     Features features;
-    double worth = 0;  // candidates with a larger value are proposed first
+    double predicted = 0;  // by the cost model
+    double worth = 0;      // candidates with a larger value are proposed first
   };
-  using Worth = absl::FunctionRef<double(const Features&)>;
+  using Worth = absl::FunctionRef<double(const Features&, double predicted)>;
 
   bool IsLate() const;
   void Explore(size_t count);
@@ -49,8 +50,8 @@ class SurrogateSearch : public GenerationalSearch {
   void OfferInOrder(std::vector<Candidate> candidates, size_t size);
   void OfferApart(std::vector<Candidate> candidates, size_t count);
   void Consider(const std::vector<Point>& points, Worth worth, std::set<Point>* considered,
-                std::vector<Candidate>* candidates) const;
-  std::vector<Candidate> Climb(const std::vector<Point>& points, Worth worth, int rounds) const;
+                std::vector<Candidate>* candidates);
+  std::vector<Candidate> Climb(const std::vector<Point>& points, Worth worth, int rounds);
   std::vector<Point> AroundMostWorth(std::vector<Candidate>* candidates) const;
   std::vector<Point> Around(size_t best) const;
   std::vector<Point> Mixtures();
