@@ -9,6 +9,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/log/line.h"
 #include "proto/record/json.h"
+#include "proto/record/numbers.h"
 #include "server/commands/commands.h"
 #include "server/storage/any/any_upkeep.h"
 #include "server/storage/upkeep/stats.h"
@@ -18,6 +19,8 @@ namespace {
 
 using record::Json;
 using storage::upkeep::DatasetStats;
+using storage::upkeep::DeviceStats;
+using storage::upkeep::MeasuringPlace;
 using storage::upkeep::ProducerStats;
 
 constexpr size_t kDaysShown = 14;
@@ -59,6 +62,22 @@ void AppendProducers(const DatasetStats& stats, std::string* text) {
   }
 }
 
+void AppendDevices(const DatasetStats& stats, std::string* text) {
+  if (stats.devices.empty()) return;
+  absl::StrAppendFormat(text, "%-40s %12s %12s %10s %10s %7s\n", "device and machine", "attempts", "results",
+                        "throttled", "clock MHz", "spread");
+  for (const auto& [place, device] : stats.devices) {
+    const std::string name =
+        absl::StrCat(place.hardware.empty() ? "unknown" : place.hardware, place.host.empty() ? "" : " on ", place.host);
+    const double throttled =
+        device.results == 0 ? 0 : 100.0 * static_cast<double>(device.throttled) / static_cast<double>(device.results);
+    absl::StrAppendFormat(text, "  %-38s %12d %12d %9.1f%%", log::OneLine(name), device.attempts, device.results,
+                          throttled);
+    absl::StrAppendFormat(text, " %10s %7s\n", device.ClockMhz() ? absl::StrFormat("%.0f", *device.ClockMhz()) : "-",
+                          device.Spread() ? absl::StrFormat("%.1f%%", 100 * *device.Spread()) : "-");
+  }
+}
+
 void AppendDays(const DatasetStats& stats, std::string* text) {
   if (stats.rows_by_day.empty()) return;
   absl::StrAppend(text, "measurements by arrival day of their attempts\n");
@@ -82,6 +101,7 @@ std::string ToTable(const DatasetStats& stats) {
     absl::StrAppend(&text, "attempts arrived from ", TimeText(*stats.oldest_unix_us), " to ",
                     TimeText(*stats.newest_unix_us), "\n");
   }
+  AppendDevices(stats, &text);
   AppendDays(stats, &text);
   absl::StrAppendFormat(&text, "%-14s %12d bytes, %d of them free\n%-14s %12d bytes\n", "database",
                         stats.database_bytes, stats.free_bytes, "log (WAL)", stats.wal_bytes);
@@ -104,6 +124,21 @@ Json ToJson(const ProducerStats& producer) {
   return json;
 }
 
+Json ToJson(const MeasuringPlace& place, const DeviceStats& device) {
+  const auto number = [](const std::optional<double>& value) {
+    return value ? Json::Number(record::FloatRepr(*value)) : Json::Null();
+  };
+  Json json = Json::Object();
+  json.members = {{"hardware", Json::String(place.hardware)},
+                  {"host", Json::String(place.host)},
+                  {"attempts", Json::Integer(device.attempts)},
+                  {"results", Json::Integer(device.results)},
+                  {"throttled_results", Json::Integer(device.throttled)},
+                  {"mean_clock_mhz", number(device.ClockMhz())},
+                  {"mean_spread", number(device.Spread())}};
+  return json;
+}
+
 Json TimeJson(const std::optional<int64_t>& unix_us) {
   return unix_us ? Json::String(TimeText(*unix_us)) : Json::Null();
 }
@@ -111,6 +146,8 @@ Json TimeJson(const std::optional<int64_t>& unix_us) {
 Json ToJson(const DatasetStats& stats) {
   Json producers = Json::Array();
   for (const ProducerStats& producer : stats.producers) producers.items.push_back(ToJson(producer));
+  Json devices = Json::Array();
+  for (const auto& [place, device] : stats.devices) devices.items.push_back(ToJson(place, device));
   Json days = Json::Object();
   for (const auto& [day, rows] : stats.rows_by_day) days.members.emplace_back(DayText(day), Json::Integer(rows));
   Json json = Json::Object();
@@ -125,6 +162,7 @@ Json ToJson(const DatasetStats& stats) {
                   {"oldest_attempt", TimeJson(stats.oldest_unix_us)},
                   {"newest_attempt", TimeJson(stats.newest_unix_us)},
                   {"measurements_by_day", days},
+                  {"devices", devices},
                   {"database_bytes", Json::Integer(stats.database_bytes)},
                   {"free_bytes", Json::Integer(stats.free_bytes)},
                   {"wal_bytes", Json::Integer(stats.wal_bytes)}};

@@ -91,6 +91,7 @@ absl::Status CountMeasurements(sql::Database& database, DatasetStats* stats) {
                                   .key = "m.run = a.run",
                                   .where = "a.attempt > ?1 AND a.attempt <= ?2 GROUP BY 1, 2"});
   ASSIGN_OR_RETURN(const auto statuses, ReadStatuses(database));
+  DeviceCounter devices(database, &stats->devices);
   int64_t last = 0;
   while (true) {
     const absl::StatusOr<int64_t> end = EndOfNext(next, last);
@@ -101,6 +102,7 @@ absl::Status CountMeasurements(sql::Database& database, DatasetStats* stats) {
       if (name != statuses.end()) stats->measurements[name->second] += row.Int(2);
       stats->rows_by_day[row.Int(1)] += row.Int(2);
     }));
+    RETURN_IF_ERROR(devices.Add(last, *end));
     last = *end;
   }
 }

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/storage/sql/database.h"
+#include "server/storage/upkeep/device_stats.h"
 
 namespace telemetry::storage::upkeep {
 
@@ -37,6 +38,7 @@ struct DatasetStats {
   std::optional<int64_t> newest_unix_us;
   // Rows of the attempts that first arrived on that day (UTC, in days since 1970), newest first.
   std::map<int64_t, int64_t, std::greater<>> rows_by_day;
+  DeviceStatsMap devices;
   int64_t database_bytes = 0;
   // The part of database_bytes in unused pages. On PostgreSQL, an estimate of the space of removed rows.
   int64_t free_bytes = 0;
@@ -44,8 +46,8 @@ struct DatasetStats {
 };
 
 // Counts the rows of a dataset in any kind of database, also while collectors serve it: everything in `stats` except
-// the sizes. Reads every measurement, in transactions of a few hundred attempts, so that no writer is held back; rows
-// that arrive in the meantime may be included in one number and not in another.
+// the sizes. Reads every measurement and its details, in transactions of a few hundred attempts, so that no writer is
+// held back; rows that arrive in the meantime may be included in one number and not in another.
 absl::Status CountContents(sql::Database& database, DatasetStats* stats);
 
 // Return the counts and the sizes of a dataset in a SQLite file, or on a PostgreSQL server. Return errors of

@@ -85,6 +85,46 @@ TEST(Stats, GoesThroughAllAttempts) {
   EXPECT_EQ(storage::any::ReadStats(story.path())->measurements.at("ok"), kAttempts);
 }
 
+TEST(Stats, TellMachinesWithTheSameDeviceApart) {
+  DatasetStory story;
+  v1::Record run = RunRecord('a');
+  run.mutable_run()->set_hardware("NVIDIA H200");
+  const auto attempt = [](char letter, const char* environment) {
+    v1::Record record = AttemptRecord(letter, 'a');
+    record.mutable_attempt()->set_environment_json(environment);
+    return record;
+  };
+  const auto detail = [](char letter, uint64_t seq, double mhz, int throttled, std::vector<double> samples_ms) {
+    v1::Record record = storage::DetailRecord(letter, seq);
+    v1::MeasurementDetail& detail = *record.mutable_measurement_detail();
+    detail.set_sm_clock_mhz(mhz);
+    detail.set_throttled_samples(throttled);
+    detail.mutable_samples_ms()->Assign(samples_ms.begin(), samples_ms.end());
+    return record;
+  };
+  story.Send({run, attempt('x', R"({"host": "cool"})"), attempt('y', R"({"host": "hot"})"), AttemptRecord('z', 'a'),
+              Row('x', 1, 1), Row('y', 1, 1), Row('y', 2, 1), detail('x', 1, 1980, 0, {1, 1, 1, 1, 1}),
+              detail('y', 1, 1500, 3, {1, 2, 3, 4, 5}), detail('y', 2, 1700, 0, {1, 1, 1, 1, 1})});
+  const absl::StatusOr<storage::upkeep::DatasetStats> stats = storage::any::ReadStats(story.path());
+  ASSERT_TRUE(stats.ok()) << stats.status();
+  ASSERT_EQ(stats->devices.size(), 3u);
+  const storage::upkeep::DeviceStats& cool = stats->devices.at({.hardware = "NVIDIA H200", .host = "cool"});
+  EXPECT_EQ(cool.throttled, 0);
+  EXPECT_EQ(cool.ClockMhz(), 1980);
+  EXPECT_EQ(cool.Spread(), 0);
+  const storage::upkeep::DeviceStats& hot = stats->devices.at({.hardware = "NVIDIA H200", .host = "hot"});
+  EXPECT_EQ(hot.attempts, 1);
+  EXPECT_EQ(hot.results, 2);
+  EXPECT_EQ(hot.throttled, 1);
+  EXPECT_EQ(hot.ClockMhz(), 1600);
+  EXPECT_NEAR(*hot.Spread(), (2.0 / 3) / 2, 1e-12);
+  EXPECT_EQ(stats->devices.at({.hardware = "NVIDIA H200", .host = ""}).ClockMhz(), std::nullopt);
+  const ProgramOutcome table = RunProgram("telemetry-collector", "stats --db '" + story.path() + "'");
+  EXPECT_THAT(
+      table.output,
+      HasSubstr("NVIDIA H200 on hot                                1            2      50.0%       1600   33.3%"));
+}
+
 TEST(Stats, AreATableOrJsonBesideACollector) {
   DatasetStory story;  // holds the dataset's lock, as a collector does
   Fill(story);
