@@ -28,13 +28,16 @@ constexpr uint64_t kPredictedSeeds = 9;
 
 double SignedReal(Random* random) { return (static_cast<double>(random->Index(2001)) - 1000) / 1000; }
 
-// Returns the predictions of a model that knows the landscape but for its unexplained differences, to a power.
+// Returns the predictions of a model that knows the landscape but for its unexplained differences, to a power. Like
+// those of a trained model, they are relative to a usual time.
 PredictTime ModelOf(uint64_t landscape_seed, double power = 1) {
   const auto known =
       std::make_shared<const Landscape>(LibraryConfigSpace(kPredictedKernel),
                                         LandscapeOptions{.seed = landscape_seed, .unexplained = 0.3, .failures = 0});
-  return
-      [known, power](const codegen::Config& config) { return power * std::log(known->Slowdown(config).value_or(8)); };
+  return [known, power](const codegen::Config& config) {
+    constexpr double kUsualSlowdown = 8;
+    return power * std::log(known->Slowdown(config).value_or(kUsualSlowdown) / kUsualSlowdown);
+  };
 }
 
 // Returns predictions that have nothing to do with the times.
