@@ -140,7 +140,8 @@ TEST(PredictionsTest, RandomSearchLeavesOutWhatIsSlow) {
   std::vector<double> pruned;
   for (uint64_t seed = 0; seed < kPredictedSeeds; ++seed) {
     plain.push_back(SearchWith("random", seed, {}).best);
-    pruned.push_back(SearchWith("random", seed, ModelOf(seed)).best);
+    // A search cuts predictions off at 3, and these configs differ by more than a factor of 20 from the usual time.
+    pruned.push_back(SearchWith("random", seed, ModelOf(seed, 0.3)).best);
   }
   std::printf("best of 100 random configs: %.3f, pruned %.3f\n", MiddleOf(plain), MiddleOf(pruned));
   EXPECT_LT(MiddleOf(pruned), 0.9 * MiddleOf(plain));
