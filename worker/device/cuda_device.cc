@@ -1,5 +1,6 @@
 #include "worker/device/cuda_device.h"
 
+#include <bit>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -156,7 +157,7 @@ class CudaDevice final : public Device, public Interop {
   absl::StatusOr<std::unique_ptr<StreamUse>> UseStream(std::optional<uint64_t> stream) override {
     CUcontext before = nullptr;
     RETURN_IF_ERROR(context_->Check(api().context_get_current(&before), "cuCtxGetCurrent"));
-    if (stream.has_value()) context_->UseStream(reinterpret_cast<CUstream>(*stream));
+    if (stream.has_value()) context_->UseStream(std::bit_cast<CUstream>(*stream));
     return std::make_unique<CudaStreamUse>(context_, before);
   }
 

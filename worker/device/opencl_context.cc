@@ -1,6 +1,7 @@
 #include "worker/device/opencl_context.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
@@ -34,7 +35,7 @@ absl::StatusOr<std::unique_ptr<Buffer>> WrapHostMemory(const std::shared_ptr<con
                                                        uint64_t address, size_t size_bytes,
                                                        std::shared_ptr<const void> owner) {
   const OpenClApi& api = context->api();
-  auto* const host = reinterpret_cast<void*>(address);
+  auto* const host = std::bit_cast<void*>(address);
   cl_int result = CL_SUCCESS;
   cl_mem memory = nullptr;
   if (size_bytes == 0) {  // OpenCL has no empty buffers

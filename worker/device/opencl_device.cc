@@ -1,6 +1,7 @@
 #include "worker/device/opencl_device.h"
 
 #include <algorithm>
+#include <bit>
 #include <new>
 #include <string>
 #include <utility>
@@ -163,7 +164,7 @@ class OpenClDevice final : public Device, public Interop {
   absl::Status Publish(Buffer* buffer) override {
     ASSIGN_OR_RETURN(const uint64_t address, Address(*buffer));
     RETURN_IF_ERROR(Synchronize());
-    return Download(buffer, 0, {reinterpret_cast<std::byte*>(address), buffer->size_bytes()});
+    return Download(buffer, 0, {std::bit_cast<std::byte*>(address), buffer->size_bytes()});
   }
 
   absl::StatusOr<std::unique_ptr<StreamUse>> UseStream(std::optional<uint64_t> stream) override {

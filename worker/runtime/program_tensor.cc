@@ -1,6 +1,7 @@
 #include "worker/runtime/program_tensor.h"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <utility>
 
@@ -147,7 +148,7 @@ absl::StatusOr<Managed*> Export(const Tensor& tensor) {
   exported->managed.manager_ctx = exported.get();
   exported->managed.deleter = [](Managed* self) { delete static_cast<Exported<Managed>*>(self->manager_ctx); };
   dlpack::DLTensor& shared = exported->managed.dl_tensor;
-  shared.data = reinterpret_cast<void*>(address);
+  shared.data = std::bit_cast<void*>(address);
   shared.device = {.device_type = interop->on_host() ? dlpack::kDLCPU : dlpack::kDLCUDA,
                    .device_id = interop->on_host() ? 0 : tensor.device->properties().ordinal};
   shared.ndim = static_cast<int32_t>(tensor.sizes.size());
