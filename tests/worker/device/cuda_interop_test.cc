@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <map>
 #include <memory>
 #include <optional>
@@ -20,8 +21,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-CUstream StreamOf(uint64_t number) { return reinterpret_cast<CUstream>(number); }
-CUcontext ContextOf(uint64_t number) { return reinterpret_cast<CUcontext>(number); }
+CUstream StreamOf(uint64_t number) { return std::bit_cast<CUstream>(number); }
+CUcontext ContextOf(uint64_t number) { return std::bit_cast<CUcontext>(number); }
 
 constexpr uint64_t kOwnStream = 1000;
 constexpr uint64_t kOwnContext = 2000;

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <bit>
 #include <memory>
 #include <string>
 #include <utility>
@@ -27,7 +28,7 @@ using testing::HasSubstr;
 template <typename Managed>
 struct OtherTensor {
   explicit OtherTensor(ProgramFloats* floats) {
-    managed.dl_tensor = {.data = reinterpret_cast<void*>(floats->address()),
+    managed.dl_tensor = {.data = std::bit_cast<void*>(floats->address()),
                          .device = {.device_type = dlpack::kDLCPU},
                          .ndim = 2,
                          .dtype = {.code = dlpack::kDLFloat, .bits = 32},

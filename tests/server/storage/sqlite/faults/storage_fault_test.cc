@@ -250,7 +250,7 @@ TEST_F(RetentionFaultTest, Allocations) { Sweep(Kind::kMemory, SQLITE_NOMEM, fal
 constexpr int kPuts = 6;
 // Three entries fit, so later puts remove earlier ones.
 constexpr CacheBudget kCacheBudget = {
-    .total_bytes = 3 * 11'000, .sender_bytes = 3 * 11'000, .max_age = absl::InfiniteDuration()};
+    .total_bytes = uint64_t{3} * 11'000, .sender_bytes = uint64_t{3} * 11'000, .max_age = absl::InfiniteDuration()};
 
 // Puts entries one by one. Returns the number of acknowledged puts.
 int PutUntilTheFault(const std::string& path) {
