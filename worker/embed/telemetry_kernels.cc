@@ -57,7 +57,7 @@ absl::StatusOr<SharedDevice*> Open(const std::string& id) {
   return entry.get();
 }
 
-// Kernels are independent of the library's version only if the C structs are; see dlpack.h.
+// The program's DLTensor and that of dlpack.h have the same layout.
 const runtime::dlpack::DLTensor& Shared(const DLTensor* tensor) {
   return *reinterpret_cast<const runtime::dlpack::DLTensor*>(tensor);
 }

@@ -9,9 +9,11 @@
 namespace telemetry::storage::upkeep {
 namespace {
 
-// Longer texts are not read, and a page has at most this many finals, so that a page stays below 20 MB.
-constexpr int64_t kMostTextLength = 16384;
-constexpr int64_t kMostFinals = 1000;
+// Limits of a page, so that it stays below 25 MB: longer texts and further finals are left out. An attempt has about
+// six finals with 1 KB of samples each.
+constexpr int64_t kMostEnvironmentLength = 16384;
+constexpr int64_t kMostSamplesLength = 8192;
+constexpr int64_t kMostFinals = 3000;
 constexpr size_t kMostSamples = 1000;
 
 }  // namespace
@@ -55,7 +57,7 @@ DeviceStats& DeviceCounter::StatsOf(const std::string& hardware, const std::stri
 
 absl::Status DeviceCounter::Add(int64_t last, int64_t end) {
   absl::flat_hash_map<int64_t, DeviceStats*> of_attempts;
-  attempts_.Bind(last, end, kMostTextLength);
+  attempts_.Bind(last, end, kMostEnvironmentLength);
   while (true) {
     ASSIGN_OR_RETURN(const bool found, attempts_.Step());
     if (!found) break;
@@ -73,7 +75,7 @@ absl::Status DeviceCounter::Add(int64_t last, int64_t end) {
     attempt->second->throttled += results_.Int(2);
     if (!results_.IsNull(3)) attempt->second->AddClock(results_.Double(3), results_.Int(4));
   }
-  finals_.Bind(last, end, kMostTextLength, kMostFinals);
+  finals_.Bind(last, end, kMostSamplesLength, kMostFinals);
   while (true) {
     ASSIGN_OR_RETURN(const bool found, finals_.Step());
     if (!found) return absl::OkStatus();

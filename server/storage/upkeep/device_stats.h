@@ -28,7 +28,7 @@ class DeviceStats {
   int64_t results = 0;    // rows that have details
   int64_t throttled = 0;  // of these, rows with samples that were left out because the device ran below its usual clock
 
-  // Adds the clock of a result, in megahertz.
+  // Adds the mean clock of some results, in megahertz.
   void AddClock(double mhz, int64_t results);
   // Adds the interquartile range of the samples of a final, relative to their median.
   void AddSpread(double spread);
@@ -59,7 +59,8 @@ class DeviceCounter {
   // `database` and `places` must outlive this object.
   DeviceCounter(sql::Database& database, DeviceStatsMap* places);
 
-  // Adds the attempts with keys above `last` and up to `end`, a few hundred.
+  // Adds the attempts with keys above `last` and up to `end`, a few hundred. Leaves out finals beyond the limits of a
+  // page (device_stats.cc).
   absl::Status Add(int64_t last, int64_t end);
 
  private:

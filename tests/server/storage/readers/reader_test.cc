@@ -415,7 +415,7 @@ TEST_F(ReaderTest, APageIsBoundedByBytes) {
 }
 
 TEST_F(ReaderTest, RunConfigsComeByConfigIdHoweverManyAndLongTheyAre) {
-  // Of the runs, b has more run configs than are read with their keys, and c has a long one.
+  // Run b has more run configs than are read with their keys. One of run c is long.
   const std::map<char, uint64_t> counts = {{'a', 5}, {'b', 1200}, {'c', 7}};
   const auto decorator = [](char run, uint64_t config) {
     return run == 'c' && config == 4 ? std::string(5000, 'd') : absl::StrCat("@", std::string(1, run), config);
