@@ -92,20 +92,29 @@ void GenerationalSearch::Learn(absl::Span<const Trial> trials) {
     proposed_.clear();
   }
   if (outcomes_.size() == before) return;
-  LearnPruning();
+  if (predicted_.has_model()) {
+    AddPredictions(before);
+    LearnPruning();
+  }
   Learnt();
 }
 
-void GenerationalSearch::LearnPruning() {
-  if (!predicted_.has_model()) return;
+void GenerationalSearch::AddPredictions(size_t begin) {
   std::vector<Point> points;
+  for (size_t i = begin; i < outcomes_.size(); ++i) points.push_back(outcomes_[i].point);
+  const std::vector<double> predicted = predicted_.Of(points);
+  for (size_t i = begin; i < outcomes_.size(); ++i) outcomes_[i].predicted = predicted[i - begin];
+}
+
+void GenerationalSearch::LearnPruning() {
+  std::vector<double> predicted;
   std::vector<double> log_times;
   for (const Outcome& outcome : outcomes_) {
     if (!outcome.perf_ms) continue;
-    points.push_back(outcome.point);
+    predicted.push_back(outcome.predicted);
     log_times.push_back(std::log(*outcome.perf_ms));
   }
-  pruning_.Learn(predicted_.Of(points), log_times);
+  pruning_.Learn(predicted, log_times);
 }
 
 void GenerationalSearch::Learn(const Trial& trial) {

@@ -43,6 +43,7 @@ struct SearchSetup {
 struct Outcome {
   Point point;
   std::optional<double> perf_ms;  // unset: the config did not run with correct results
+  double predicted = 0;           // the time that a cost model predicts (PredictedTimes); 0 without a model
 };
 
 // The common part of all search algorithms: the first generation, the bookkeeping of proposed points and their
@@ -116,6 +117,8 @@ class GenerationalSearch : public SearchAlgorithm {
   bool BeginGeneration();
   bool IsUnfinished() const;
   void Learn(const Trial& trial);
+  // Sets the predictions of the outcomes from index `begin` on.
+  void AddPredictions(size_t begin);
   void LearnPruning();
 
   const PointSpace space_;

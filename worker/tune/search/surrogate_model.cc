@@ -64,17 +64,16 @@ SurrogateModel::SurrogateModel(const PointSpace& space, const RelatedModel* rela
       failures_(ComputeFeatures(space, space.Default()).size()) {}
 
 bool SurrogateModel::Fit(const PointSpace& space, const std::vector<Outcome>& outcomes,
-                         const std::vector<double>& predicted, const std::deque<Point>& refused) {
+                         const std::deque<Point>& refused) {
   Observations times;
   Observations failures;
   std::vector<double> predicted_times;  // of `times`
-  for (size_t i = 0; i < outcomes.size(); ++i) {
-    const Outcome& outcome = outcomes[i];
+  for (const Outcome& outcome : outcomes) {
     Features features = ComputeFeatures(space, outcome.point);
     if (outcome.perf_ms) {
       times.inputs.push_back(features);
       times.values.push_back(std::log(*outcome.perf_ms));
-      predicted_times.push_back(predicted[i]);
+      predicted_times.push_back(outcome.predicted);
     }
     failures.inputs.push_back(std::move(features));
     failures.values.push_back(outcome.perf_ms ? 0 : 1);

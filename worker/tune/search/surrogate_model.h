@@ -21,10 +21,8 @@ class SurrogateModel {
   explicit SurrogateModel(const PointSpace& space, const RelatedModel* related = nullptr,
                           double predicted_variance = 0);
 
-  // Fits the model to the outcomes, for each of which `predicted` has the cost model's prediction, and to points that
-  // cannot run. Returns false if too few outcomes have a time.
-  bool Fit(const PointSpace& space, const std::vector<Outcome>& outcomes, const std::vector<double>& predicted,
-           const std::deque<Point>& refused);
+  // Fits the model to the outcomes and to points that cannot run. Returns false if too few outcomes have a time.
+  bool Fit(const PointSpace& space, const std::vector<Outcome>& outcomes, const std::deque<Point>& refused);
 
   // Returns the expected improvement over the best time so far, in the logarithm of the time, multiplied by the
   // probability that the config runs. Never negative. `predicted` is the cost model's prediction for the config.

@@ -45,9 +45,7 @@ void SurrogateSearch::FillStart() {
 }
 
 void SurrogateSearch::Fill(size_t count) {
-  std::vector<Point> points;
-  for (const Outcome& outcome : outcomes()) points.push_back(outcome.point);
-  if (!model_.Fit(space(), outcomes(), predicted_times().Of(points), refused())) {
+  if (!model_.Fit(space(), outcomes(), refused())) {
     OfferRandomUpTo(count);
     return;
   }
