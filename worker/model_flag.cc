@@ -10,7 +10,8 @@
 namespace telemetry::worker {
 
 CLI::Option* AddModel(cli::Flags& flags, std::string& text, bool of_collector) {
-  std::string help = "Cost model of python -m autotune_telemetry.train, which chooses the first configs and is a prior of the search";
+  std::string help =
+      "Cost model of python -m autotune_telemetry.train, which chooses the first configs and is a prior of the search";
   if (of_collector) help += "; collector or collector:SENDER: the newest one that the collector stores";
   return flags.Add("model", text, help)->type_name("FILE");
 }

@@ -70,8 +70,8 @@ class Attempt {
   // that are known to be slow have no row.
   absl::Status FinishPassedOver();
   absl::Status RunInterrupted();
-  // Runs the default config before all others of the attempt, also if these compile faster: `compare` and the pages take
-  // the first result of an attempt for that of its default config.
+  // Runs the default config before all others of the attempt, also if these compile faster: `compare` and the pages
+  // take the first result of an attempt for that of its default config.
   absl::Status RunDefault();
   // Runs the config, and then every other that is compiled by then, until something else has to be done.
   absl::Status RunCompiled(CompiledCandidate compiled);
