@@ -136,6 +136,7 @@ void CallOnWire::CancelTimer() {
 }
 
 void CallOnWire::OnRead(bool ok) {
+  has_message_ |= ok;
   call_->OnReadDone(ok);
   EndOperation();
 }
@@ -161,6 +162,7 @@ void CallOnWire::EndOperation() {
   if (--operations_ > 0) return;
   if (call_ != nullptr) {
     call_->OnDone();
+    if (!has_message_) queue_.calls_.AddAbandoned(peer_);
   } else {
     queue_.calls_.RemoveRefusal();
   }

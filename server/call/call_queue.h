@@ -124,6 +124,7 @@ class CallOnWire {
   std::optional<grpc::Alarm> timer_;
   std::shared_ptr<RawCall> call_;    // nullptr: no call yet, or a refused one
   std::string peer_;                 // kept here because gRPC drops it when the connection ends
+  bool has_message_ = false;         // the first message has arrived completely
   std::atomic<int> operations_ = 2;  // pending operations, plus Finish and gRPC's notification of the end
   Operation requested_{*this, &CallOnWire::OnRequested};
   Operation read_{*this, &CallOnWire::OnRead};

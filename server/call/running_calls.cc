@@ -46,14 +46,27 @@ void RunningCalls::AddEnd(const std::string& peer) {
   if (--found->second == 0) begun_.erase(found);
 }
 
+bool RunningCalls::CountVain(const std::string& peer) {
+  const uint64_t of_peer = ++vain_of_peer_[peer];
+  const uint64_t of_network = ++vain_of_network_[NetworkOfPeer(peer)];
+  return of_peer == kMaxVain || of_network > kMaxVainOfNetwork;
+}
+
 void RunningCalls::AddRefusal(const std::string& peer) {
   bool floods = false;
   {
     const absl::MutexLock lock(&mutex_);
-    const uint64_t of_peer = ++refused_of_peer_[peer];
-    const uint64_t of_network = ++refused_of_network_[NetworkOfPeer(peer)];
-    ++unread_refusals_;
-    floods = of_peer == kMaxRefusals || of_network > kMaxRefusalsOfNetwork || unread_refusals_ > kMaxUnreadRefusals;
+    floods = CountVain(peer);
+    floods |= ++unread_refusals_ > kMaxUnreadRefusals;
+  }
+  if (floods && limits_.on_flood) limits_.on_flood(peer);
+}
+
+void RunningCalls::AddAbandoned(const std::string& peer) {
+  bool floods = false;
+  {
+    const absl::MutexLock lock(&mutex_);
+    floods = CountVain(peer);
   }
   if (floods && limits_.on_flood) limits_.on_flood(peer);
 }
@@ -108,8 +121,8 @@ void RunningCalls::Recheck() {
 
 void RunningCalls::CheckTimes(SteadyTime now) {
   const absl::MutexLock lock(&mutex_);
-  refused_of_peer_.clear();
-  refused_of_network_.clear();
+  vain_of_peer_.clear();
+  vain_of_network_.clear();
   for (const auto& [call, admitted] : calls_) call->CheckTime(now);
 }
 

@@ -62,13 +62,13 @@ class RunningCalls {
     uint64_t calls_per_connection = 32;
     absl::Duration retry_delay = absl::Seconds(1);
     // Called with the peer of a connection that floods the collector with calls. A connection does if it has more than
-    // calls_per_connection unfinished calls; if, between two calls of CheckTimes, kMaxRefusals of its calls were
-    // refused, or one of its calls and kMaxRefusalsOfNetwork calls of its network; or if one of its calls was refused
-    // while clients have not read kMaxUnreadRefusals refusals. Must not block.
+    // calls_per_connection unfinished calls; if, between two calls of CheckTimes, kMaxVain of its calls were in vain,
+    // or one of its calls and kMaxVainOfNetwork calls of its network; or if one of its calls was refused while clients
+    // have not read kMaxUnreadRefusals refusals. A call is in vain if it is refused or abandoned. Must not block.
     std::function<void(const std::string& peer)> on_flood;
   };
-  static constexpr uint64_t kMaxRefusals = 64;
-  static constexpr uint64_t kMaxRefusalsOfNetwork = 256;
+  static constexpr uint64_t kMaxVain = 64;
+  static constexpr uint64_t kMaxVainOfNetwork = 256;
   static constexpr uint64_t kMaxUnreadRefusals = 1024;
   static constexpr uint64_t kMaxHealthCalls = 1024;
   static constexpr uint64_t kMaxHealthCallsPerSender = 256;
@@ -91,6 +91,8 @@ class RunningCalls {
   // Counts a refused call of this peer. gRPC keeps the call until the client has read the refusal.
   void AddRefusal(const std::string& peer) ABSL_LOCKS_EXCLUDED(mutex_);
   void RemoveRefusal() ABSL_LOCKS_EXCLUDED(mutex_);
+  // Counts an admitted call of this peer that ended before its first message had arrived completely.
+  void AddAbandoned(const std::string& peer) ABSL_LOCKS_EXCLUDED(mutex_);
   // Registers an admitted call. `admitted` must live until Remove. During a drain the call is drained immediately.
   void Add(RunningCall* call, const AdmittedCall& admitted) ABSL_LOCKS_EXCLUDED(mutex_);
   void Remove(RunningCall* call) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -111,6 +113,8 @@ class RunningCalls {
  private:
   SenderShares& FindShares(CallKind kind) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Count(CallKind kind, const std::string& sender) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Counts a call in vain. Returns true if its connection floods the collector.
+  bool CountVain(const std::string& peer) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   access::Gate& gate_;
   net::ReceiveMeter& meter_;
@@ -121,9 +125,9 @@ class RunningCalls {
   SenderShares others_ ABSL_GUARDED_BY(mutex_);
   using Counts = absl::flat_hash_map<std::string, uint64_t>;
   Counts begun_ ABSL_GUARDED_BY(mutex_);  // unfinished calls by peer
-  // Refusals since the last CheckTimes.
-  Counts refused_of_peer_ ABSL_GUARDED_BY(mutex_);
-  Counts refused_of_network_ ABSL_GUARDED_BY(mutex_);
+  // Calls in vain since the last CheckTimes.
+  Counts vain_of_peer_ ABSL_GUARDED_BY(mutex_);
+  Counts vain_of_network_ ABSL_GUARDED_BY(mutex_);
   uint64_t unread_refusals_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t too_many_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::flat_hash_map<RunningCall*, const AdmittedCall*> calls_ ABSL_GUARDED_BY(mutex_);

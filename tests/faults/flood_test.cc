@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
@@ -69,6 +70,27 @@ class FloodTest : public HostileTest {
 TEST_F(FloodTest, OfConnectionsThatSayNothing) { PlayFlood(1, ""); }
 
 TEST_F(FloodTest, OfConnectionsThatTalkFromAnotherAddress) { PlayFlood(2, RawConnection::Preface()); }
+
+// Connections that were closed before they were handed over to gRPC: none of their calls is unfinished for long.
+TEST_F(FloodTest, OfCallsThatAreAbandoned) {
+  constexpr uint32_t kHost = 2;
+  constexpr int kPatience = 50;
+  Start({}, MaxFiles());
+  GoodClient good(collector_->address());
+  const std::string burst = RawConnection::CallBurst(kIngest, 30);
+  int rounds = 0;
+  for (bool is_reset = false; !is_reset && rounds < kPatience; ++rounds) {
+    // The address has a turn every 10 ms. Those that wait before the bursts give the bursts time to be closed.
+    std::vector<RawConnection> first;
+    for (int i = 0; i < 6; ++i) first.emplace_back(port(), kHost).SendPreface();
+    for (int i = 0; i < 12; ++i) RawConnection(port(), kHost).SendRaw(burst);
+    is_reset = first.back().AwaitEnd(1, absl::Milliseconds(300));
+  }
+  std::cout << "the address is refused after " << rounds << " rounds" << std::endl;
+  EXPECT_LT(rounds, kPatience) << "the address of the flood may still connect";
+  EXPECT_TRUE(good.Send()) << "an established stream ended";
+  ExpectServed("after the flood");
+}
 
 }  // namespace
 }  // namespace telemetry::faults

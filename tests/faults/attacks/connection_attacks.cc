@@ -110,13 +110,7 @@ void TrickleCallsUnsettled(const Target& target) {
 void BurstCalls(const Target& target) {
   constexpr int kConnections = 100;
   constexpr uint32_t kCalls = 100;
-  std::string burst = RawConnection::Preface();
-  for (uint32_t call = 0; call < kCalls; ++call) {
-    burst += http2::FrameBytes({.type = http2::kHeaders,
-                                .flags = http2::kEndHeaders,
-                                .stream = 2 * call + 1,
-                                .payload = http2::Hpack(http2::CallHeaders(kIngest))});
-  }
+  const std::string burst = RawConnection::CallBurst(kIngest, kCalls);
   while (true) {
     for (RawConnection& connection : Connect(target, kConnections)) {
       if (connection.SendRaw(burst)) target.tally.Add(kCalls);

@@ -2,6 +2,7 @@
 // killed, and counts its actions in the file TALLY. TELEMETRY_FAULTS has the same meaning as for the tests. Without
 // arguments: prints the names of the attacks.
 
+#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -22,6 +23,15 @@ void OpenAsManyFilesAsMayBe() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+// The attacker shares the machine with the collector. It runs when nothing else does, so that its own work does not
+// delay the collector. A short run does not compare delays, and on a busy machine such a process could get almost no
+// time.
+bool LowerPriority() {
+  if (!FullSize()) return setpriority(PRIO_PROCESS, 0, 10) == 0;
+  const sched_param priority = {.sched_priority = 0};
+  return sched_setscheduler(0, SCHED_IDLE, &priority) == 0;
+}
+
 int PrintAttacks() {
   for (const Attack& attack : AllAttacks()) std::printf("%s\n", attack.name.c_str());
   return 0;
@@ -30,9 +40,7 @@ int PrintAttacks() {
 int Run(const std::string& name, const Target& target) {
   signal(SIGPIPE, SIG_IGN);
   OpenAsManyFilesAsMayBe();
-  // The attacker shares the machine with the collector. At a low priority, its own work does not delay the collector. A
-  // short run does not compare delays, and on a busy machine the lowest priority could get almost no time.
-  if (setpriority(PRIO_PROCESS, 0, FullSize() ? 19 : 10) != 0) std::perror("lower the priority of an attacker");
+  if (!LowerPriority()) std::perror("lower the priority of an attacker");
   for (const Attack& attack : AllAttacks()) {
     if (attack.name == name) attack.run(target);
   }

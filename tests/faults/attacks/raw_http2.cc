@@ -61,6 +61,16 @@ std::string RawConnection::Preface(uint32_t window) {
   return std::string(http2::kPreface) + FrameBytes({.type = http2::kSettings, .payload = settings});
 }
 
+std::string RawConnection::CallBurst(const std::string& method, uint32_t calls) {
+  std::string burst = Preface();
+  const std::string headers = http2::Hpack(http2::CallHeaders(method));
+  for (uint32_t call = 0; call < calls; ++call) {
+    burst +=
+        FrameBytes({.type = http2::kHeaders, .flags = http2::kEndHeaders, .stream = 2 * call + 1, .payload = headers});
+  }
+  return burst;
+}
+
 void RawConnection::SendPreface(uint32_t window) {
   SendRaw(Preface(window));
   has_begun_ = true;

@@ -29,6 +29,8 @@ class RawConnection {
   void SendPreface(uint32_t window = 65535);
   // Returns the bytes of the preface and the SETTINGS frame.
   static std::string Preface(uint32_t window = 65535);
+  // Returns the preface and the headers of `calls` calls of a method, without messages.
+  static std::string CallBurst(const std::string& method, uint32_t calls);
   void StartCall(uint32_t stream, const std::string& method, const http2::Headers& more = {});
   // Sends DATA within the peer's flow-control windows, and reads the peer's frames meanwhile. Returns false if the peer
   // ended the stream or the connection, or granted no window for `patience`.

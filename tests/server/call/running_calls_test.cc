@@ -39,7 +39,7 @@ TEST_F(FloodsOfCalls, AConnectionBeginsOnlySoManyAtATime) {
 }
 
 TEST_F(FloodsOfCalls, RefusalsOfANetworkCountTogether) {
-  for (uint64_t port = 1; port <= call::RunningCalls::kMaxRefusalsOfNetwork; ++port) {
+  for (uint64_t port = 1; port <= call::RunningCalls::kMaxVainOfNetwork; ++port) {
     calls_.AddRefusal(FormatPeer("192.0.2.1", port));
     calls_.RemoveRefusal();
   }
@@ -50,10 +50,26 @@ TEST_F(FloodsOfCalls, RefusalsOfANetworkCountTogether) {
   EXPECT_THAT(floods_, ElementsAre(FormatPeer("192.0.2.1", 7)));
 }
 
+TEST_F(FloodsOfCalls, AbandonedCallsCountLikeRefusedOnes) {
+  const std::string peer = FormatPeer("192.0.2.1", 1);
+  for (uint64_t i = 0; i < call::RunningCalls::kMaxVain / 2; ++i) {
+    calls_.AddRefusal(peer);
+    calls_.RemoveRefusal();
+    EXPECT_THAT(floods_, IsEmpty());
+    calls_.AddAbandoned(peer);
+  }
+  EXPECT_THAT(floods_, ElementsAre(peer));
+  // Nobody has to read an answer to them.
+  for (uint64_t host = 0; host < 2 * call::RunningCalls::kMaxUnreadRefusals; ++host) {
+    calls_.AddAbandoned(FormatPeer(absl::StrCat("192.0.", host / 250, ".", host % 250), 1));
+  }
+  EXPECT_THAT(floods_, ElementsAre(peer));
+}
+
 TEST_F(FloodsOfCalls, RefusalsAreForgottenAfterATime) {
   const std::string peer = FormatPeer("192.0.2.1", 1);
   for (uint64_t round = 0; round < 10; ++round) {
-    for (uint64_t i = 1; i < call::RunningCalls::kMaxRefusals; ++i) {
+    for (uint64_t i = 1; i < call::RunningCalls::kMaxVain; ++i) {
       calls_.AddRefusal(peer);
       calls_.RemoveRefusal();
     }
