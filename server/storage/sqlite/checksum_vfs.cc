@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "server/storage/sqlite/log_seals.h"
+#include "server/storage/sqlite/log_writer.h"
 
 namespace telemetry::storage::sqlite {
 namespace {
@@ -29,9 +30,6 @@ char* PageBuffer(int size) {
 }
 
 constexpr std::string_view kLogSuffix = "-wal";
-constexpr int kLogHeaderBytes = 32;
-constexpr int kFrameHeaderBytes = 24;
-constexpr int kLeastPageBytes = 512;
 constexpr char kCut[] = "the file ends before the page";
 constexpr char kWrongChecksum[] = "its checksum does not match";
 
@@ -43,7 +41,7 @@ struct ChecksumFile {
   Admission admission = {};
   LogSeals::Pages logged = {};
   bool knows_logged = false;
-  std::unique_ptr<LogSeals> seals = nullptr;  // used for a log only
+  std::unique_ptr<LogWriter> log = nullptr;  // used for a log only
 
   static ChecksumFile& Of(sqlite3_file* file) { return *reinterpret_cast<ChecksumFile*>(file); }
   static sqlite3_file* Real(sqlite3_file* file) { return reinterpret_cast<sqlite3_file*>(&Of(file) + 1); }
@@ -156,26 +154,23 @@ int Write(sqlite3_file* file, const void* from, int size, sqlite3_int64 offset) 
   return Methods(file).xWrite(Real(file), page, size, offset);
 }
 
-// SQLite writes a frame's header and then its page. If a transaction writes a page again, SQLite writes only the page.
-int WriteLog(sqlite3_file* file, const void* from, int size, sqlite3_int64 offset) {
-  LogSeals& seals = *ChecksumFile::Of(file).seals;
-  if (offset == 0) seals.Clear();
-  const sqlite3_int64 frame_bytes = kFrameHeaderBytes + size;
-  const sqlite3_int64 frame_at = offset - kFrameHeaderBytes;
-  unsigned char number[4];
-  if (size >= kLeastPageBytes && (frame_at - kLogHeaderBytes) % frame_bytes == 0 &&
-      ReadReal(file, number, sizeof number, frame_at) == SQLITE_OK) {
-    const uint32_t page =
-        uint32_t{number[0]} << 24 | uint32_t{number[1]} << 16 | uint32_t{number[2]} << 8 | uint32_t{number[3]};
-    seals.Store(static_cast<uint32_t>((frame_at - kLogHeaderBytes) / frame_bytes), page,
-                ComputeSeal(page, {static_cast<const char*>(from), static_cast<size_t>(size)}));
-  }
-  return Methods(file).xWrite(Real(file), from, size, offset);
-}
+LogWriter& LogOf(sqlite3_file* file) { return *ChecksumFile::Of(file).log; }
 
-int TruncateLog(sqlite3_file* file, sqlite3_int64 size) {
-  if (size == 0) ChecksumFile::Of(file).seals->Clear();
-  return Methods(file).xTruncate(Real(file), size);
+int ReadLog(sqlite3_file* file, void* to, int size, sqlite3_int64 offset) {
+  const int result = LogOf(file).Flush();
+  return result == SQLITE_OK ? ReadReal(file, to, size, offset) : result;
+}
+int WriteLog(sqlite3_file* file, const void* from, int size, sqlite3_int64 offset) {
+  return LogOf(file).Write(static_cast<const char*>(from), size, offset);
+}
+int TruncateLog(sqlite3_file* file, sqlite3_int64 size) { return LogOf(file).Truncate(size); }
+int SyncLog(sqlite3_file* file, int flags) {
+  const int result = LogOf(file).Flush();
+  return result == SQLITE_OK ? Methods(file).xSync(Real(file), flags) : result;
+}
+int LogSize(sqlite3_file* file, sqlite3_int64* size) {
+  const int result = LogOf(file).Flush();
+  return result == SQLITE_OK ? Methods(file).xFileSize(Real(file), size) : result;
 }
 
 int Truncate(sqlite3_file* file, sqlite3_int64 size) { return Methods(file).xTruncate(Real(file), size); }
@@ -224,9 +219,11 @@ constexpr sqlite3_io_methods kMethods = {
 
 constexpr sqlite3_io_methods LogMethods() {
   sqlite3_io_methods methods = kMethods;
-  methods.xRead = &ReadReal;
+  methods.xRead = &ReadLog;
   methods.xWrite = &WriteLog;
   methods.xTruncate = &TruncateLog;
+  methods.xSync = &SyncLog;
+  methods.xFileSize = &LogSize;
   return methods;
 }
 constexpr sqlite3_io_methods kLogMethods = LogMethods();
@@ -244,7 +241,7 @@ int Open(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, int*
     return RealVfs(vfs)->xOpen(RealVfs(vfs), name, file, flags, out_flags);
   }
   auto* opened = new (file) ChecksumFile{.base = {}, .path = name, .layout = {}};
-  if (is_log) opened->seals = std::make_unique<LogSeals>(DatabasePath(name));
+  if (is_log) opened->log = std::make_unique<LogWriter>(Real(file), DatabasePath(name));
   const int result = RealVfs(vfs)->xOpen(RealVfs(vfs), name, Real(file), flags, out_flags);
   // SQLite closes a file that has methods, also after an error.
   if (Real(file)->pMethods != nullptr) {

@@ -6,14 +6,6 @@
 #include <fstream>
 
 namespace telemetry::storage::sqlite {
-namespace {
-
-struct Entry {
-  uint32_t number;
-  uint32_t seal;
-};
-
-}  // namespace
 
 LogSeals::~LogSeals() {
   if (fd_ >= 0) close(fd_);
@@ -30,13 +22,26 @@ LogSeals::Pages LogSeals::Read(const std::string& database) {
   return pages;
 }
 
-void LogSeals::Store(uint32_t frame, uint32_t number, uint32_t seal) {
+void LogSeals::Add(uint32_t frame, uint32_t number, uint32_t seal) {
+  if (frame != first_added_ + added_.size()) {
+    Write();
+    first_added_ = frame;
+  }
+  added_.push_back({.number = number, .seal = seal});
+}
+
+void LogSeals::Write() {
+  if (added_.empty()) return;
   if (fd_ < 0) fd_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  const Entry entry = {.number = number, .seal = seal};
-  [[maybe_unused]] const ssize_t written = pwrite(fd_, &entry, sizeof entry, static_cast<off_t>(frame * sizeof entry));
+  [[maybe_unused]] const ssize_t written =
+      pwrite(fd_, added_.data(), added_.size() * sizeof(Entry), static_cast<off_t>(first_added_ * sizeof(Entry)));
+  first_added_ += static_cast<uint32_t>(added_.size());
+  added_.clear();
 }
 
 void LogSeals::Clear() {
+  added_.clear();
+  first_added_ = 0;
   [[maybe_unused]] const int result = fd_ >= 0 ? ftruncate(fd_, 0) : truncate(path_.c_str(), 0);
 }
 

@@ -29,14 +29,22 @@ class LogSeals {
   using Pages = absl::flat_hash_map<uint32_t, std::vector<uint32_t>>;
   static Pages Read(const std::string& database);
 
-  // Stores the seal of a frame (counted from 0). Creates the file if it does not exist. An error is ignored: it only
-  // loses the proof.
-  void Store(uint32_t frame, uint32_t number, uint32_t seal);
+  // Adds the seal of a frame (counted from 0) to those that Write() stores.
+  void Add(uint32_t frame, uint32_t number, uint32_t seal);
+  // Creates the file if it does not exist. An error is ignored: it only loses the proof.
+  void Write();
   // Must be called when SQLite restarts the log from its beginning.
   void Clear();
 
  private:
+  struct Entry {
+    uint32_t number;
+    uint32_t seal;
+  };
+
   const std::string path_;
+  std::vector<Entry> added_;  // of consecutive frames
+  uint32_t first_added_ = 0;  // the frame of the first
   int fd_ = -1;
 };
 

@@ -15,6 +15,7 @@ namespace telemetry::storage::sqlite {
 // written. When another program writes a page, it copies these bytes unchanged, so the trailer no longer matches. All
 // functions here are pure.
 inline constexpr int kPageTrailerBytes = 8;
+inline constexpr int kLeastPageBytes = 512;
 
 // Writes the trailer. `page` is a complete page of 512 to 65536 bytes.
 void SealPage(uint32_t number, char* page, int page_bytes);

@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "server/storage/sqlite/sqlite_database.h"
 #include "tests/server/storage/dataset_story.h"
@@ -52,6 +54,33 @@ TEST(SqliteWriter, TheLogStaysBoundedWhileRowsCome) {
   story.Send({AttemptRecord('x', 'a')});
   for (uint64_t seq = 1; seq <= 400; ++seq) story.Send({Row('x', seq, 1)});
   EXPECT_LT(std::filesystem::file_size(story.path() + "-wal"), 64u * 4200);
+}
+
+// Returns the write system calls that this process has made.
+uint64_t WriteCalls() {
+  std::ifstream io("/proc/self/io");
+  std::string name;
+  uint64_t value = 0;
+  while (io >> name >> value) {
+    if (name == "syscw:") return value;
+  }
+  ADD_FAILURE() << "/proc/self/io does not count system calls";
+  return 0;
+}
+
+TEST(SqliteWriter, ATransactionIsWrittenInLongPieces) {
+  constexpr uint64_t kPageBytes = 4096;
+  DatasetStory story;
+  story.Send({AttemptRecord('x', 'a')});
+  std::vector<v1::Record> rows;
+  for (uint64_t seq = 1; seq <= 5000; ++seq) rows.push_back(Row('x', seq, 1));
+  const uint64_t log_before = std::filesystem::file_size(story.path() + "-wal");
+  const uint64_t calls_before = WriteCalls();
+  story.Send(rows);
+  const uint64_t calls = WriteCalls() - calls_before;
+  const uint64_t pages = (std::filesystem::file_size(story.path() + "-wal") - log_before) / kPageBytes;
+  EXPECT_GT(pages, 30u);
+  EXPECT_LT(calls, pages / 4) << "for " << pages << " pages";
 }
 
 // Returns the bytes of the write-ahead log after 1000 commits of about 5 MiB.
