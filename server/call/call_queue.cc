@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "proto/base/thread_name.h"
 #include "server/call/grpc_status.h"
 #include "server/call/raw_service.h"
 
@@ -67,6 +68,7 @@ void CallQueue::RunPosted() {
 }
 
 void CallQueue::Run() {
+  NameThread("calls");
   void* tag = nullptr;
   bool ok = false;
   while (queue_->Next(&tag, &ok)) {

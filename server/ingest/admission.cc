@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "absl/container/flat_hash_set.h"
+#include "proto/base/thread_name.h"
 #include "server/call/grpc_status.h"
 
 namespace telemetry::ingest {
@@ -143,6 +144,7 @@ void Admission::TakeAnswered(Part& part, Answers& answers) {
 }
 
 void Admission::Run() {
+  NameThread("admission");
   while (true) {
     Answers answers;
     bool stopping = false;

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "proto/base/thread_name.h"
 #include "server/call/grpc_status.h"
 
 namespace telemetry::ingest {
@@ -70,6 +71,7 @@ ParseQueue::Job ParseQueue::TakeJob() {
 void ParseQueue::Loop() {
   // On Linux this is the priority of the thread, not of the process.
   setpriority(PRIO_PROCESS, 0, kNiceness);
+  NameThread("parser");
   while (true) {
     Job job;
     {

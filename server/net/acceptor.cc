@@ -17,6 +17,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
+#include "proto/base/thread_name.h"
 #include "proto/log/log.h"
 
 namespace telemetry::net {
@@ -122,6 +123,7 @@ Acceptor::Counts Acceptor::counts() const {
 }
 
 void Acceptor::Run() {
+  NameThread("acceptor");
   std::array<epoll_event, kEventsAtATime> events;
   next_look_ = SteadyNow();
   while (true) {

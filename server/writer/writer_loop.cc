@@ -8,6 +8,7 @@
 #include "absl/time/time.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/steady.h"
+#include "proto/base/thread_name.h"
 #include "proto/log/log.h"
 
 namespace telemetry::writer {
@@ -136,6 +137,7 @@ void WriterLoop::Gather() {
 }
 
 void WriterLoop::Run() {
+  NameThread("writer");
   while (true) {
     std::vector<Job> group;
     bool last = false;

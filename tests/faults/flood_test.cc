@@ -92,5 +92,25 @@ TEST_F(FloodTest, OfCallsThatAreAbandoned) {
   ExpectServed("after the flood");
 }
 
+// Each call is cancelled right after its headers, so that the connection has few unfinished calls at any time.
+TEST_F(FloodTest, OfCallsThatAreReset) {
+  constexpr uint32_t kHost = 2;
+  constexpr uint32_t kMostCalls = 100'000;
+  Start({}, MaxFiles());
+  GoodClient good(collector_->address());
+  RawConnection connection(port(), kHost);
+  connection.SendPreface();
+  uint32_t calls = 0;
+  // Four at a time are fewer than the calls that a connection may have.
+  while (calls < kMostCalls && connection.SendRaw(RawConnection::ResetCalls(kIngest, calls, 4))) {
+    calls += 4;
+    connection.AwaitEnd(2 * calls - 1, absl::ZeroDuration());
+  }
+  std::cout << "the connection ended after " << calls << " calls" << std::endl;
+  EXPECT_LT(calls, kMostCalls) << "the connection was not ended";
+  EXPECT_TRUE(good.Send()) << "an established stream ended";
+  ExpectServed("after the flood");
+}
+
 }  // namespace
 }  // namespace telemetry::faults

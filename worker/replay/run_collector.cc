@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "proto/record/strings.h"
@@ -36,21 +37,25 @@ std::string NameOf(const StoredRun& run) {
 
 void RunCollector::Take(const v1::ExportItem& item) {
   if (item.has_run()) {
-    EndRun();
     const v1::Run& run = item.run().run();
-    run_ = {.run_id = run.run_id(),
-            .kernel_name = run.kernel_name(),
-            .input_shapes = run.input_shapes(),
-            .dtypes = run.dtypes(),
-            .hardware = run.hardware(),
-            .configs = {}};
+    const auto [known, is_new] = by_run_id_.try_emplace(run.run_id(), nullptr);
+    if (is_new) {
+      known->second = &runs_.emplace_back(Collected{.run = {.run_id = run.run_id(),
+                                                            .kernel_name = run.kernel_name(),
+                                                            .input_shapes = run.input_shapes(),
+                                                            .dtypes = run.dtypes(),
+                                                            .hardware = run.hardware(),
+                                                            .configs = {}},
+                                                    .results = {}});
+    }
+    current_ = known->second;
   } else if (item.has_configs()) {
     for (const v1::Config& config : item.configs().configs()) texts_.emplace(config.config_id(), config.text());
   } else if (item.has_attempt()) {
     started_us_ = item.attempt().attempt().started_unix_us();
     has_result_ = false;
     started_s_.clear();
-  } else if (item.has_rows() && run_.has_value()) {
+  } else if (item.has_rows() && current_ != nullptr) {
     Add(item.rows());
   }
 }
@@ -65,12 +70,12 @@ void RunCollector::Add(const v1::ExportRows& rows) {
 }
 
 void RunCollector::AddResult(const v1::Measurement& row, const Detail* detail) {
-  Results& results = results_[row.config_id()];
+  Results& results = current_->results[row.config_id()];
   if (row.status() == "started") started_s_[row.config_id()] = row.timestamp_s();
   if (HasNoResult(row)) return;
-  if (!has_result_ && (default_id_ == 0 || started_us_ < default_started_us_)) {
-    default_id_ = row.config_id();
-    default_started_us_ = started_us_;
+  if (!has_result_ && (current_->default_id == 0 || started_us_ < current_->default_started_us)) {
+    current_->default_id = row.config_id();
+    current_->default_started_us = started_us_;
   }
   has_result_ = true;
 
@@ -94,37 +99,39 @@ void RunCollector::AddResult(const v1::Measurement& row, const Detail* detail) {
   if (rank != 1 && IsPositive(cost_s)) results.costs_s.push_back(cost_s);
 }
 
-void RunCollector::EndRun() {
+void RunCollector::AddConfigs(Collected& collected) const {
+  StoredRun& run = collected.run;
   std::vector<double> known_costs_s;
-  for (const auto& [id, results] : results_) {
+  for (const auto& [id, results] : collected.results) {
     if (!results.costs_s.empty()) known_costs_s.push_back(MedianOf(results.costs_s));
   }
-  for (const auto& [id, results] : results_) {
+  for (const auto& [id, results] : collected.results) {
     const auto times = std::find_if(results.times_ms.begin(), results.times_ms.end(),
                                     [](const std::vector<double>& times_ms) { return !times_ms.empty(); });
     const bool has_time = times != results.times_ms.end();
     const auto text = texts_.find(id);
     absl::StatusOr<codegen::Config> config = codegen::Config::Parse(text == texts_.end() ? "" : text->second);
     if (!config.ok() || (!has_time && !results.failed) || known_costs_s.empty()) {
-      ++run_->left_out;
+      ++run.left_out;
       continue;
     }
     const bool has_cost = !results.costs_s.empty();
-    if (!has_cost) ++run_->assumed_costs;
+    if (!has_cost) ++run.assumed_costs;
     StoredConfig stored = {.config = *std::move(config),
                            .perf_ms = has_time ? std::optional(MedianOf(*times)) : std::nullopt,
                            .cost_s = MedianOf(has_cost ? results.costs_s : known_costs_s)};
-    run_->configs.insert(id == default_id_ ? run_->configs.begin() : run_->configs.end(), std::move(stored));
+    run.configs.insert(id == collected.default_id ? run.configs.begin() : run.configs.end(), std::move(stored));
   }
-  if (run_.has_value() && !results_.empty()) runs_.push_back(*std::move(run_));
-  run_.reset();
-  results_.clear();
-  default_id_ = 0;
 }
 
 std::vector<StoredRun> RunCollector::Finish() {
-  EndRun();
-  return std::move(runs_);
+  std::vector<StoredRun> runs;
+  for (Collected& collected : runs_) {
+    if (collected.results.empty()) continue;
+    AddConfigs(collected);
+    runs.push_back(std::move(collected.run));
+  }
+  return runs;
 }
 
 }  // namespace telemetry::worker::replay

@@ -3,8 +3,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -15,7 +15,7 @@
 namespace telemetry::worker::replay {
 
 // Collects the results of each config of each run from the items of an export that includes configs and details. The
-// rows of all attempts of a run count.
+// rows of all attempts of a run count, also if they do not come together.
 //
 // The time of a config is the median of its complete measurements in searches. Only a config without those has the
 // median of its measurements in finals and rebenchmarks, or else of those that were stopped early. Its cost is the
@@ -24,7 +24,7 @@ namespace telemetry::worker::replay {
 class RunCollector {
  public:
   void Take(const v1::ExportItem& item);
-  // Returns the runs in the order of the items. Runs without any result are omitted.
+  // Returns the runs in the order of their first items. Runs without any result are omitted.
   std::vector<StoredRun> Finish();
 
  private:
@@ -35,18 +35,22 @@ class RunCollector {
     bool failed = false;
   };
 
+  struct Collected {
+    StoredRun run;
+    std::map<uint64_t, Results> results;  // by config id; empty results: no row of the config is a result
+    uint64_t default_id = 0;              // 0: not known yet
+    int64_t default_started_us = 0;       // start of the attempt that default_id is from
+  };
+
   void Add(const v1::ExportRows& rows);
   void AddResult(const v1::Measurement& row, const v1::MeasurementDetail* detail);
-  void EndRun();
+  // Moves the configs with results into the run.
+  void AddConfigs(Collected& collected) const;
 
   std::unordered_map<uint64_t, std::string> texts_;  // of the configs so far
-  std::vector<StoredRun> runs_;
-
-  // The current run.
-  std::optional<StoredRun> run_;
-  std::map<uint64_t, Results> results_;  // by config id; empty results: no row of the config is a result
-  uint64_t default_id_ = 0;              // 0: not known yet
-  int64_t default_started_us_ = 0;       // start of the attempt that default_id_ is from
+  std::deque<Collected> runs_;
+  std::unordered_map<std::string, Collected*> by_run_id_;
+  Collected* current_ = nullptr;  // nullptr: no run has come
 
   // The current attempt.
   int64_t started_us_ = 0;

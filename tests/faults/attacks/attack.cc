@@ -12,7 +12,7 @@ std::string Target::address() const { return absl::StrCat("127.0.0.1:", port); }
 std::vector<Attack> AllAttacks() {
   std::vector<Attack> all;
   for (const auto& attacks :
-       {ConnectionAttacks(), MessageAttacks(), RecordAttacks(), ExportAttacks(), CacheAttacks()}) {
+       {ConnectionAttacks(), MessageAttacks(), RecordAttacks(), ExportAttacks(), CacheAttacks(), ModelAttacks()}) {
     all.insert(all.end(), attacks.begin(), attacks.end());
   }
   return all;

@@ -36,6 +36,7 @@ std::vector<Attack> MessageAttacks();
 std::vector<Attack> RecordAttacks();
 std::vector<Attack> ExportAttacks();
 std::vector<Attack> CacheAttacks();
+std::vector<Attack> ModelAttacks();
 // Returns the attacks of all groups.
 std::vector<Attack> AllAttacks();
 

@@ -118,6 +118,21 @@ void BurstCalls(const Target& target) {
   }
 }
 
+// Cancels each call right after its headers, on connections that stay ("HTTP/2 rapid reset", CVE-2023-44487). No limit
+// of concurrent calls is ever reached.
+void ResetCalls(const Target& target) {
+  constexpr uint32_t kCalls = 100;
+  ForEver(16, [&](int /*i*/) {
+    RawConnection connection(target.port, target.host);
+    connection.SendPreface();
+    uint32_t calls = 0;
+    while (connection.SendRaw(RawConnection::ResetCalls(kIngest, calls, kCalls))) {
+      calls += kCalls;
+      target.tally.Add(kCalls);
+    }
+  });
+}
+
 // Runs idle, slow and deaf clients. Clients that the collector disconnects reconnect.
 void StayIdle(const Target& target) {
   const int count = Scaled(1'000, 200);
@@ -146,6 +161,7 @@ std::vector<Attack> ConnectionAttacks() {
           {"trickling_calls", "calls", TrickleCalls},
           {"unsettled_calls", "calls", TrickleCallsUnsettled},
           {"call_bursts", "calls", BurstCalls},
+          {"rapid_resets", "calls", ResetCalls},
           {"idle_clients", "connections", StayIdle}};
 }
 

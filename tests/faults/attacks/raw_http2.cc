@@ -22,8 +22,17 @@ using http2::BigEndian32;
 using http2::FrameBytes;
 
 constexpr uint16_t kInitialWindow = 4;
+constexpr uint32_t kCancel = 8;  // the error code CANCEL
 constexpr size_t kFrameHead = 9;
 constexpr size_t kLargestFrame = 16384;
+
+// Returns the frame that starts a call.
+std::string CallFrame(uint32_t stream, const std::string& method, const http2::Headers& more = {}) {
+  http2::Headers headers = http2::CallHeaders(method);
+  headers.insert(headers.end(), more.begin(), more.end());
+  return FrameBytes(
+      {.type = http2::kHeaders, .flags = http2::kEndHeaders, .stream = stream, .payload = http2::Hpack(headers)});
+}
 
 uint32_t ReadNumber(std::string_view bytes) {
   uint32_t value = 0;
@@ -63,12 +72,18 @@ std::string RawConnection::Preface(uint32_t window) {
 
 std::string RawConnection::CallBurst(const std::string& method, uint32_t calls) {
   std::string burst = Preface();
-  const std::string headers = http2::Hpack(http2::CallHeaders(method));
-  for (uint32_t call = 0; call < calls; ++call) {
-    burst +=
-        FrameBytes({.type = http2::kHeaders, .flags = http2::kEndHeaders, .stream = 2 * call + 1, .payload = headers});
-  }
+  for (uint32_t call = 0; call < calls; ++call) burst += CallFrame(2 * call + 1, method);
   return burst;
+}
+
+std::string RawConnection::ResetCalls(const std::string& method, uint32_t before, uint32_t calls) {
+  std::string frames;
+  for (uint32_t call = before; call < before + calls; ++call) {
+    const uint32_t stream = 2 * call + 1;
+    frames += CallFrame(stream, method);
+    frames += FrameBytes({.type = http2::kRstStream, .stream = stream, .payload = BigEndian32(kCancel)});
+  }
+  return frames;
 }
 
 void RawConnection::SendPreface(uint32_t window) {
@@ -77,10 +92,7 @@ void RawConnection::SendPreface(uint32_t window) {
 }
 
 void RawConnection::StartCall(uint32_t stream, const std::string& method, const http2::Headers& more) {
-  http2::Headers headers = http2::CallHeaders(method);
-  headers.insert(headers.end(), more.begin(), more.end());
-  SendRaw(FrameBytes(
-      {.type = http2::kHeaders, .flags = http2::kEndHeaders, .stream = stream, .payload = http2::Hpack(headers)}));
+  SendRaw(CallFrame(stream, method, more));
   windows_[stream] = first_window_;
 }
 

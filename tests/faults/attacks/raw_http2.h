@@ -31,6 +31,9 @@ class RawConnection {
   static std::string Preface(uint32_t window = 65535);
   // Returns the preface and the headers of `calls` calls of a method, without messages.
   static std::string CallBurst(const std::string& method, uint32_t calls);
+  // Returns the headers of `calls` calls of a method, each followed by its cancellation. `before` calls were started on
+  // this connection before.
+  static std::string ResetCalls(const std::string& method, uint32_t before, uint32_t calls);
   void StartCall(uint32_t stream, const std::string& method, const http2::Headers& more = {});
   // Sends DATA within the peer's flow-control windows, and reads the peer's frames meanwhile. Returns false if the peer
   // ended the stream or the connection, or granted no window for `patience`.

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -21,6 +23,7 @@ using storage::Row;
 using storage::RunId;
 using storage::RunRecord;
 using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
 
 TEST(Collector, RowsAreAcknowledgedAndThere) {
   CollectorStory story;
@@ -337,6 +340,19 @@ TEST(Collector, ReflectionListsTheServices) {
   ASSERT_TRUE(answer.status.ok());
   EXPECT_THAT(answer.response, HasSubstr("telemetry.v1.IngestService"));
   EXPECT_THAT(answer.response, HasSubstr("telemetry.v1.DatasetService"));
+}
+
+// The names are documented in deploy/OPERATING.md.
+TEST(Collector, ItsThreadsHaveNames) {
+  CollectorStory story;
+  TestStream stream(story.channel());
+  ASSERT_TRUE(stream.Open('p'));
+  std::vector<std::string> names;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string& name = names.emplace_back();
+    std::getline(std::ifstream(task.path() / "comm"), name);
+  }
+  EXPECT_THAT(names, IsSupersetOf({"calls", "writer", "parser", "admission"}));
 }
 
 TEST(Collector, ATakenPortIsSaid) {

@@ -16,9 +16,8 @@ using ::testing::SizeIs;
 class RunCollectorTest : public ::testing::Test {
  protected:
   RunCollectorTest() {
+    BeginRun('a');
     v1::ExportItem item;
-    item.mutable_run()->mutable_run()->set_run_id(std::string(64, 'a'));
-    collector_.Take(item);
     for (uint64_t id = 1; id < 9; ++id) {
       v1::Config& config = *item.mutable_configs()->add_configs();
       config.set_config_id(id);
@@ -27,6 +26,12 @@ class RunCollectorTest : public ::testing::Test {
     collector_.Take(item);
   }
 
+  // `letter` names the run.
+  void BeginRun(char letter) {
+    v1::ExportItem item;
+    item.mutable_run()->mutable_run()->set_run_id(std::string(64, letter));
+    collector_.Take(item);
+  }
   void BeginAttempt(int64_t started_us = 1) {
     v1::ExportItem item;
     item.mutable_attempt()->mutable_attempt()->set_started_unix_us(started_us);
@@ -72,6 +77,26 @@ TEST_F(RunCollectorTest, CostsAreCompileAndMeasuringTimes) {
   EXPECT_DOUBLE_EQ(run.configs[0].cost_s, 2.25);
   EXPECT_DOUBLE_EQ(run.configs[1].cost_s, 1.5);
   EXPECT_EQ(run.left_out, 0U);
+}
+
+// As in a dataset that was joined from several snapshots.
+TEST_F(RunCollectorTest, UnitesTheRowsOfARunThatComesAgain) {
+  BeginAttempt();
+  Row(1, "ok", 0, 4.0, 1.0);
+  BeginRun('b');
+  BeginAttempt();
+  Row(2, "ok", 0, 8.0, 1.0);
+  BeginRun('a');
+  BeginAttempt();
+  Row(1, "ok", 0, 6.0, 1.0);
+  Row(3, "ok", 0, 5.0, 1.0);
+  const std::vector<StoredRun> runs = collector_.Finish();
+  ASSERT_THAT(runs, SizeIs(2));
+  EXPECT_EQ(runs[0].run_id, std::string(64, 'a'));
+  ASSERT_THAT(runs[0].configs, SizeIs(2));
+  EXPECT_EQ(runs[0].configs[0].perf_ms, 5.0) << "the median of both attempts";
+  EXPECT_EQ(runs[1].run_id, std::string(64, 'b'));
+  EXPECT_THAT(runs[1].configs, SizeIs(1));
 }
 
 TEST_F(RunCollectorTest, UnitesAttempts) {
