@@ -1,7 +1,11 @@
 #include "server/call/call_queue.h"
 
+#include <pthread.h>
+
+#include <ctime>
 #include <utility>
 
+#include "absl/time/clock.h"
 #include "proto/base/thread_name.h"
 #include "server/call/grpc_status.h"
 #include "server/call/raw_service.h"
@@ -38,6 +42,7 @@ void CallQueue::Stop() {
     const absl::MutexLock lock(&mutex_);
     mutex_.Await(absl::Condition(this, &CallQueue::has_none));
     is_running_ = false;
+    is_stopped_ = true;
   }
   queue_->Shutdown();
   if (thread_.joinable()) thread_.join();
@@ -72,8 +77,13 @@ void CallQueue::Run() {
   void* tag = nullptr;
   bool ok = false;
   while (queue_->Next(&tag, &ok)) {
+    ++events_;
     if (tag == &alarm_) {
       RunPosted();
+      continue;
+    }
+    if (tag == &delay_) {
+      TakeDelayed();
       continue;
     }
     const auto& operation = *static_cast<CallOnWire::Operation*>(tag);
@@ -81,10 +91,46 @@ void CallQueue::Run() {
   }
 }
 
-CallOnWire::CallOnWire(CallQueue& queue, const CallQueue::Method& method) : queue_(queue), method_(method) {
-  const absl::MutexLock lock(&queue_.mutex_);
-  ++queue_.on_wire_;
+bool CallQueue::AddOnWire() {
+  const absl::MutexLock lock(&mutex_);
+  if (!is_stopped_) ++on_wire_;
+  return !is_stopped_;
 }
+
+void CallQueue::TakeNext(const Method& method) {
+  const SteadyTime now = SteadyNow();
+  if (now >= new_calls_end_) {
+    new_calls_ = 0;
+    new_calls_end_ = now + absl::ToChronoNanoseconds(kNewCallsTime);
+  }
+  if (++new_calls_ <= kMostNewCalls) return Take(method);
+  delayed_.push_back(&method);
+  if (delayed_.size() == 1) delay_.Set(queue_.get(), absl::ToChronoTime(absl::Now() + kNewCallsTime), &delay_);
+}
+
+void CallQueue::TakeDelayed() {
+  // Starts a new span of time, so that no alarm is set again: there are fewer methods than calls in a span.
+  new_calls_end_ = kLongAgo;
+  for (const Method* method : std::exchange(delayed_, {})) TakeNext(*method);
+}
+
+bool CallQueue::IsStuck() {
+  clockid_t clock = {};
+  timespec time = {};
+  if (pthread_getcpuclockid(thread_.native_handle(), &clock) != 0 || clock_gettime(clock, &time) != 0) return false;
+  const absl::Duration cpu = absl::DurationFromTimespec(time);
+  const uint64_t events = events_;
+  const SteadyTime now = SteadyNow();
+  // A thread that mostly waits is not stuck.
+  const bool waits = 10 * (cpu - seen_cpu_) < absl::FromChrono(now - seen_at_);
+  if (events != seen_events_ || waits) cpu_at_event_ = cpu;
+  seen_events_ = events;
+  seen_cpu_ = cpu;
+  seen_at_ = now;
+  return cpu - cpu_at_event_ > kStuckAfter;
+}
+
+CallOnWire::CallOnWire(CallQueue& queue, const CallQueue::Method& method) : queue_(queue), method_(method) {}
 
 CallOnWire::~CallOnWire() {
   const absl::MutexLock lock(&queue_.mutex_);
@@ -92,6 +138,7 @@ CallOnWire::~CallOnWire() {
 }
 
 void CallOnWire::Await(CallQueue& queue, const CallQueue::Method& method) {
+  if (!queue.AddOnWire()) return;
   auto* call = new CallOnWire(queue, method);
   call->context_.AsyncNotifyWhenDone(&call->over_);
   method.request(call->context_, call->stream_, &call->requested_);
@@ -99,7 +146,7 @@ void CallOnWire::Await(CallQueue& queue, const CallQueue::Method& method) {
 
 void CallOnWire::OnRequested(bool ok) {
   if (!ok) return delete this;  // the server was shut down
-  Await(queue_, method_);
+  queue_.TakeNext(method_);
   peer_ = context_.peer();
   queue_.calls_.AddBeginning(peer_);
   absl::StatusOr<std::shared_ptr<RawCall>> call = method_.make(context_);

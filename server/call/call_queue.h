@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "proto/base/steady.h"
 #include "server/call/running_calls.h"
 
 namespace telemetry::call {
@@ -28,6 +29,10 @@ class RawCall;
 // The completion queue of a server and its only thread, which polls the sockets and runs the reactions of the calls.
 // With several threads, gRPC 1.51 wakes another thread for each socket event; one thread uses less CPU. Reactions must
 // not block and must leave long work to other threads. Thread-safe.
+//
+// gRPC reads a socket until it is empty, and polls no other socket while events wait in the queue. A client that sends
+// faster than the thread reads would therefore keep it from all others: IsStuck tells, and new calls, of which such a
+// client may have started thousands, are taken at most kMostNewCalls per kNewCallsTime.
 class CallQueue {
  public:
   // A method of a service, or all methods that no service implements.
@@ -40,6 +45,11 @@ class CallQueue {
   };
 
   // `calls` must outlive the queue.
+  static constexpr int kMostNewCalls = 64;
+  static constexpr absl::Duration kNewCallsTime = absl::Milliseconds(1);
+  // An event takes the thread microseconds, and the longest message some milliseconds.
+  static constexpr absl::Duration kStuckAfter = absl::Milliseconds(20);
+
   explicit CallQueue(RunningCalls& calls);
   // Calls Stop().
   ~CallQueue() { Stop(); }
@@ -57,6 +67,10 @@ class CallQueue {
   // operations that start on the queue's thread wake no other thread.
   void Post(std::function<void()> work) ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // Returns true if the thread has used more than kStuckAfter of CPU time without an event. Must be called regularly,
+  // by one thread: the time counts from the first call after the last event.
+  bool IsStuck();
+
   // Accepts the calls of `method`, which must outlive the queue. The server must have been built.
   void Take(const Method& method);
   grpc::ServerCompletionQueue* queue() const { return queue_.get(); }
@@ -66,6 +80,11 @@ class CallQueue {
 
   void Run();
   void RunPosted() ABSL_LOCKS_EXCLUDED(mutex_);
+  // Accepts the next call of `method`, at once or when it is time. Called on the queue's thread.
+  void TakeNext(const Method& method);
+  void TakeDelayed();
+  // Counts one more call on the wire. Returns false if none may begin, because the queue is stopped.
+  bool AddOnWire() ABSL_LOCKS_EXCLUDED(mutex_);
   bool has_none() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return on_wire_ == 0; }
 
   RunningCalls& calls_;
@@ -75,10 +94,25 @@ class CallQueue {
   absl::Mutex mutex_;
   uint64_t on_wire_ ABSL_GUARDED_BY(mutex_) = 0;  // CallOnWire objects that exist
   bool is_running_ ABSL_GUARDED_BY(mutex_) = false;
+  bool is_stopped_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<std::function<void()>> posted_ ABSL_GUARDED_BY(mutex_);
   // Pending while posted_ is not empty.
   grpc::Alarm alarm_ ABSL_GUARDED_BY(mutex_);
   std::thread thread_;
+
+  // Used by thread_ only: the calls taken until new_calls_end_, and the methods whose next call is taken then. The
+  // alarm is pending while there are any.
+  int new_calls_ = 0;
+  SteadyTime new_calls_end_ = kLongAgo;
+  std::vector<const Method*> delayed_;
+  grpc::Alarm delay_;
+
+  std::atomic<uint64_t> events_ = 0;  // events of the queue so far
+  // Used by the caller of IsStuck only.
+  uint64_t seen_events_ = 0;
+  absl::Duration cpu_at_event_;  // CPU time of thread_ when seen_events_ was seen first
+  absl::Duration seen_cpu_;      // the same at the last call
+  SteadyTime seen_at_ = SteadyNow();
 };
 
 // The gRPC part of a call: its stream and its pending operations. Deletes itself when gRPC has finished the call. Any

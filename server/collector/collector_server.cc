@@ -201,11 +201,13 @@ CollectorServer::~CollectorServer() {
 absl::Status CollectorServer::StartServing(std::shared_ptr<grpc::ServerCredentials> credentials) {
   RETURN_IF_ERROR(Build(std::move(credentials)));
   if (acceptor_ != nullptr) {
-    acceptor_->Start([this](int fd) {
-      grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
-      connection.fd = fd;
-      connections_->HandleNewConnection(&connection);
-    });
+    acceptor_->Start(
+        [this](int fd) {
+          grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
+          connection.fd = fd;
+          connections_->HandleNewConnection(&connection);
+        },
+        [this] { return call_queue_.IsStuck(); });
   }
   // Checks often enough for the shortest timeout.
   const absl::Duration shortest = std::min({limits_.open_timeout, limits_.unread_timeout, limits_.stream_idle_timeout,

@@ -34,6 +34,8 @@ constexpr absl::Duration kRemoveClosedMostOften = absl::Milliseconds(50);
 constexpr absl::Duration kReadMetersMostOften = absl::Milliseconds(10);
 constexpr absl::Duration kReadMetersAtLeastEvery = absl::Milliseconds(50);
 constexpr int kReadMetersPause = 20;
+// A check is a system call.
+constexpr absl::Duration kCheckServerEvery = absl::Milliseconds(10);
 // Each round checks all waiting connections, of which there may be thousands.
 constexpr absl::Duration kTakeTurnsMostOften = absl::Milliseconds(5);
 // The most accepts before connections that have sent something are handed over.
@@ -94,8 +96,9 @@ bool Acceptor::Watch(int fd, uint32_t events) const {
   return errno == EEXIST && epoll_ctl(epoll_.fd(), EPOLL_CTL_MOD, fd, &event) == 0;
 }
 
-void Acceptor::Start(TakeConnection take) {
+void Acceptor::Start(TakeConnection take, IsStuck is_stuck) {
   take_ = std::move(take);
+  is_stuck_ = std::move(is_stuck);
   for (const Listener& listener : listeners_) Watch(listener.fd(), EPOLLIN);
   thread_ = std::thread([this] { Run(); });
 }
@@ -130,6 +133,7 @@ void Acceptor::Run() {
     const bool meters = options_.meter != nullptr && table_.size() > 0;
     SteadyTime next = meters ? std::min(next_look_, next_reading_) : next_look_;
     if (!waiting_.empty()) next = std::min(next, next_turns_);
+    if (meters && is_stuck_) next = std::min(next, next_check_);
     const absl::Duration wait = std::max(TimeUntil(next), absl::ZeroDuration());
     const int count =
         epoll_wait(epoll_.fd(), events.data(), kEventsAtATime, static_cast<int>(absl::ToInt64Milliseconds(wait)) + 1);
@@ -142,6 +146,7 @@ void Acceptor::Run() {
       Look();
     }
     if (meters && SteadyNow() >= next_reading_) ReadMeters();
+    if (meters && is_stuck_ && SteadyNow() >= next_check_) CheckServer();
     open_ = table_.size();
   }
 }
@@ -199,6 +204,19 @@ void Acceptor::ReadMeters() {
     last_excess_ = one.peer.network.ToString();
   }
   excesses_ += excess.size();
+}
+
+void Acceptor::CheckServer() {
+  next_check_ = SteadyAfter(kCheckServerEvery);
+  if (!is_stuck_()) return;
+  ReadMeters();
+  const SteadyTime now = SteadyNow();
+  for (const ReceiveMeter::Excess& one : options_.meter->FindBusiest()) {
+    End(one.peer);
+    pace_.Shun(one.peer.network, now, NetworkPace::kLongestShunOfBusy);
+    last_busy_ = one.peer.network.ToString();
+    ++busy_;
+  }
 }
 
 Listener* Acceptor::FindListener(int fd) {
@@ -356,6 +374,7 @@ void Acceptor::Look() {
   CheckListeners();
   LogRefusals();
   LogExcesses();
+  LogBusy();
 }
 
 void Acceptor::CheckListeners() {
@@ -397,6 +416,12 @@ void Acceptor::LogRefusals() {
       "refused connections",
       {{"port", port_}, {"count", refusals - logged_refusals_}, {"open", table_.size()}, {"last", last_refused_}});
   logged_refusals_ = refusals;
+}
+
+void Acceptor::LogBusy() {
+  if (busy_ == 0) return;
+  log::Warn("ended connections that kept others waiting: they send faster than they can be read",
+            {{"port", port_}, {"count", std::exchange(busy_, 0)}, {"open", table_.size()}, {"last", last_busy_}});
 }
 
 void Acceptor::LogExcesses() {

@@ -63,8 +63,12 @@ class Acceptor {
   ~Acceptor();
 
   int port() const { return port_; }
-  // Starts accepting. Must be called once only.
-  void Start(TakeConnection take);
+  // Returns true while the server works on the bytes of few connections and keeps the others waiting. Called regularly
+  // on the acceptor's thread if there is a meter.
+  using IsStuck = std::function<bool()>;
+  // Starts accepting. Must be called once only. While the server is stuck, the connections that the meter calls the
+  // busiest are ended, and their network is shunned. `is_stuck` may be nullptr.
+  void Start(TakeConnection take, IsStuck is_stuck = nullptr);
   // Ends the connection of this peer, because the peer floods the server, and shuns its network. A connection that was
   // handed over is reset too; its server then finds it closed. Thread-safe.
   void EndConnection(const Peer& peer) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -115,6 +119,8 @@ class Acceptor {
   void EndConnections() ABSL_LOCKS_EXCLUDED(mutex_);
   void End(const Peer& peer);
   void ReadMeters();
+  // Ends the busiest connections if the server is stuck.
+  void CheckServer();
 
   // Does the periodic work that no event triggers.
   void Look();
@@ -122,6 +128,7 @@ class Acceptor {
   void Reopen(Listener& listener);
   void LogRefusals();
   void LogExcesses();
+  void LogBusy();
 
   const AcceptorOptions options_;
   const int port_;
@@ -133,6 +140,7 @@ class Acceptor {
   Socket spare_;  // closed to accept and reset one connection when no descriptor is free
   ConnectionTable table_;
   TakeConnection take_;
+  IsStuck is_stuck_;
   ProcessMemory memory_;
   NetworkPace pace_;
   std::vector<int> waiting_;  // connections that have sent something and wait for a turn of their network
@@ -141,11 +149,14 @@ class Acceptor {
   SteadyTime next_remove_closed_ = kLongAgo;
   SteadyTime meters_read_at_ = SteadyNow();
   SteadyTime next_reading_ = SteadyNow();
+  SteadyTime next_check_ = SteadyNow();
   std::optional<SteadyTime> lost_since_;
   uint64_t logged_refusals_ = 0;
   std::string last_refused_;
   uint64_t excesses_ = 0;  // connections that the meter ended since the last log line
   std::string last_excess_;
+  uint64_t busy_ = 0;  // connections ended because the server was stuck, since the last log line
+  std::string last_busy_;
 
   Socket stop_;
   Socket end_;  // signals that peers_to_end_ is not empty

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "absl/algorithm/container.h"
+
 namespace telemetry::net {
 namespace {
 
@@ -14,6 +16,8 @@ constexpr absl::Duration kTimeOfByte = absl::Milliseconds(15);
 constexpr absl::Duration kRecent = absl::Milliseconds(100);
 // Covers the bytes that gRPC reads ahead of the messages of a working client.
 constexpr uint64_t kNextToNothing = 256 << 10;
+// More than a client sends beside its messages.
+constexpr double kBusy = 128 << 10;
 
 uint64_t Less(uint64_t bytes, uint64_t by) { return bytes - std::min(bytes, by); }
 
@@ -33,7 +37,9 @@ void ReceiveMeter::EndCall(const Peer& peer) {
 
 void ReceiveMeter::AddMessage(const Peer& peer, uint64_t bytes) {
   const absl::MutexLock lock(&mutex_);
-  connections_[peer].allowed_bytes += bytes + kFramingBytes + bytes / kFramingPart;
+  Connection& connection = connections_[peer];
+  connection.allowed_bytes += bytes + kFramingBytes + bytes / kFramingPart;
+  connection.has_message = true;
 }
 
 std::vector<ReceiveMeter::Excess> ReceiveMeter::Update(const std::vector<Reading>& readings, absl::Duration elapsed,
@@ -55,6 +61,22 @@ std::vector<ReceiveMeter::Excess> ReceiveMeter::Update(const std::vector<Reading
   }
   absl::erase_if(connections_, [](const auto& entry) { return !entry.second.is_open && entry.second.calls == 0; });
   return FindExcess(memory_is_scarce);
+}
+
+std::vector<ReceiveMeter::Excess> ReceiveMeter::FindBusiest() const {
+  const absl::MutexLock lock(&mutex_);
+  const auto busiest = absl::c_max_element(connections_, [](const auto& a, const auto& b) {
+    return a.second.is_open < b.second.is_open ||
+           (a.second.is_open == b.second.is_open && a.second.recent_bytes < b.second.recent_bytes);
+  });
+  std::vector<Excess> found;
+  if (busiest == connections_.end() || !busiest->second.is_open || busiest->second.recent_bytes <= kBusy) return found;
+  for (const auto& [peer, connection] : connections_) {
+    if (!connection.is_open || peer.network != busiest->first.network) continue;
+    if (connection.recent_bytes <= kBusy && connection.has_message) continue;
+    found.push_back({peer, static_cast<uint64_t>(connection.recent_bytes)});
+  }
+  return found;
 }
 
 std::vector<ReceiveMeter::Excess> ReceiveMeter::FindExcess(bool memory_is_scarce) {

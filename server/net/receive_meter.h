@@ -43,6 +43,10 @@ class ReceiveMeter {
   // size in memory, and a network that holds at most 256 KiB keeps its connections.
   std::vector<Excess> Update(const std::vector<Reading>& readings, absl::Duration elapsed, bool memory_is_scarce)
       ABSL_LOCKS_EXCLUDED(mutex_);
+  // Finds the connection from which the server has read most bytes of no complete message in the last tenth of a
+  // second, if they are more than 128 KiB: it keeps the server busy. Returns it, the others of its network with so
+  // many, and those that have not sent a complete message yet, because they may be next.
+  std::vector<Excess> FindBusiest() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   struct Connection {
@@ -52,11 +56,12 @@ class ReceiveMeter {
     uint64_t held_bytes = 0;
     double recent_bytes = 0;  // recently read bytes of no complete message; halved every kRecent
     bool is_open = false;
+    bool has_message = false;  // a complete message has arrived
   };
   std::vector<Excess> FindExcess(bool memory_is_scarce) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const uint64_t limit_bytes_;
-  absl::Mutex mutex_;
+  mutable absl::Mutex mutex_;
   absl::Duration unused_time_ ABSL_GUARDED_BY(mutex_);  // remainder that is too short to allow one byte
   absl::flat_hash_map<Peer, Connection> connections_ ABSL_GUARDED_BY(mutex_);
 };

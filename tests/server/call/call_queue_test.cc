@@ -4,6 +4,7 @@
 #include <grpcpp/server.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 #include <vector>
 
@@ -64,6 +65,25 @@ TEST_F(CallQueueTest, RunsWorkThatAnEventPosts) {
   absl::Notification done;
   queue_.Post([&] { queue_.Post([&] { done.Notify(); }); });
   done.WaitForNotification();
+}
+
+TEST_F(CallQueueTest, IsStuckWhileItsThreadComputesWithoutAnEvent) {
+  EXPECT_FALSE(queue_.IsStuck());
+  std::atomic<bool> end = false;
+  absl::Notification done;
+  queue_.Post([&] {
+    while (!end) continue;
+    done.Notify();
+  });
+  while (!queue_.IsStuck()) std::this_thread::yield();
+  end = true;
+  done.WaitForNotification();
+  // The event counts from the second call on, because it may come between the two.
+  absl::Notification next;
+  queue_.Post([&] { next.Notify(); });
+  next.WaitForNotification();
+  queue_.IsStuck();
+  EXPECT_FALSE(queue_.IsStuck());
 }
 
 TEST_F(CallQueueTest, RunsWorkAtOnceAfterItsEnd) {

@@ -70,16 +70,18 @@ class Client {
 
 class AcceptorTest : public ::testing::Test {
  protected:
-  void Start(AcceptorOptions options) {
+  void Start(AcceptorOptions options, Acceptor::IsStuck is_stuck = nullptr) {
     options.address = "127.0.0.1:0";
     options.on_lost = [this](const absl::Status& /*status*/) { ++lost_; };
     auto acceptor = Acceptor::Open(options);
     ASSERT_TRUE(acceptor.ok()) << acceptor.status();
     acceptor_ = *std::move(acceptor);
-    acceptor_->Start([this](int fd) {
-      absl::MutexLock lock(&mutex_);
-      taken_.emplace_back(fd);
-    });
+    acceptor_->Start(
+        [this](int fd) {
+          absl::MutexLock lock(&mutex_);
+          taken_.emplace_back(fd);
+        },
+        std::move(is_stuck));
   }
   ~AcceptorTest() override { acceptor_.reset(); }
 
@@ -333,6 +335,27 @@ TEST_F(AcceptorTest, EndsAConnectionOfWhichTheServerHoldsTooMuch) {
   }
   EXPECT_TRUE(holding.AwaitEnd());
   EXPECT_TRUE(other.IsOpen());
+  acceptor_->Stop();
+}
+
+TEST_F(AcceptorTest, EndsAConnectionThatKeepsTheServerBusy) {
+  ReceiveMeter meter(1 << 30);
+  std::atomic<bool> is_stuck = false;
+  Start({.meter = &meter}, [&] { return is_stuck.load(); });
+  const Client busy(acceptor_->port(), 2);
+  const Client other(acceptor_->port(), 3);
+  ASSERT_TRUE(busy.Send("x"));
+  ASSERT_TRUE(other.Send("x"));
+  ASSERT_TRUE(AwaitTaken(2));
+  is_stuck = true;
+  while (busy.Send(std::string(10'000, 'x'))) {
+    absl::MutexLock lock(&mutex_);
+    std::string bytes(10'000, ' ');
+    for (const Socket& socket : taken_) static_cast<void>(read(socket.fd(), bytes.data(), bytes.size()));
+  }
+  EXPECT_TRUE(busy.AwaitEnd());
+  EXPECT_TRUE(other.IsOpen());
+  EXPECT_TRUE(Client(acceptor_->port(), 2).AwaitEnd()) << "its network is shunned";
   acceptor_->Stop();
 }
 

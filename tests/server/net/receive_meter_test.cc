@@ -11,6 +11,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 Peer PeerAt(uint32_t address, uint16_t port) {
   sockaddr_storage storage = {};
@@ -53,6 +54,46 @@ TEST_F(ReceiveMeterTest, TheConnectionThatHoldsMostIsEnded) {
   EXPECT_THAT(Read({{a1_, 400}, {a2_, 300}, {b_, 300}}), IsEmpty());
   EXPECT_THAT(Read({{a1_, 400}, {a2_, 301}, {b_, 300}}), ElementsAre(11));
   EXPECT_THAT(Read({{a1_, 400}, {a2_, 301}, {b_, 300}}), IsEmpty()) << "the connection was ended before";
+}
+
+class BusiestTest : public ReceiveMeterTest {
+ protected:
+  BusiestTest() : ReceiveMeterTest(uint64_t{1} << 30) {}
+
+  std::vector<uint16_t> Busiest() {
+    std::vector<uint16_t> ports;
+    for (const ReceiveMeter::Excess& connection : meter_.FindBusiest()) ports.push_back(connection.peer.port);
+    return ports;
+  }
+
+  static constexpr uint64_t kMuch = 200 << 10;
+};
+
+TEST_F(BusiestTest, IsTheNetworkOfTheConnectionThatWasReadMost) {
+  Read({{a1_, kMuch}, {a2_, 100}, {b_, kMuch - 1}});
+  EXPECT_THAT(Busiest(), UnorderedElementsAre(11, 12)) << "the other one may be next";
+  EXPECT_THAT(Read({{b_, kMuch - 1}}), IsEmpty());
+  EXPECT_THAT(Busiest(), ElementsAre(21)) << "the others are closed";
+}
+
+TEST_F(BusiestTest, SparesAConnectionThatWorks) {
+  meter_.BeginCall(a2_);
+  meter_.AddMessage(a2_, 100);
+  Read({{a1_, kMuch}, {a2_, 100}});
+  EXPECT_THAT(Busiest(), ElementsAre(11));
+}
+
+TEST_F(BusiestTest, CompleteMessagesKeepNobodyWaiting) {
+  meter_.BeginCall(a1_);
+  meter_.AddMessage(a1_, kMuch);
+  Read({{a1_, kMuch}});
+  EXPECT_THAT(Busiest(), IsEmpty());
+}
+
+TEST_F(BusiestTest, IsForgottenAfterAMoment) {
+  Read({{a1_, kMuch}});
+  Read({{a1_, kMuch}}, absl::Seconds(1));
+  EXPECT_THAT(Busiest(), IsEmpty());
 }
 
 TEST_F(ReceiveMeterTest, OneNetworkHasThreeQuarters) {
