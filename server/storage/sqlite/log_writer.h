@@ -14,8 +14,8 @@ namespace telemetry::storage::sqlite {
 // with two writes, its header and its page, and a transaction has dozens of frames.
 //
 // The frames of a transaction are collected until its last frame, which the header marks, or until another frame would
-// make them longer than kMostBytes. A reader finds a frame only after its transaction, so it never looks for one that is missing in the
-// file. All results are SQLite's result codes. Not thread-safe.
+// make them longer than kMostBytes. A reader finds a frame only after its transaction, so it never looks for one that
+// is missing in the file. All results are SQLite's result codes. Not thread-safe.
 class LogWriter {
  public:
   // `log` is the file of the log in the base VFS; it must outlive this object. `database` is the path of the database.
@@ -23,8 +23,8 @@ class LogWriter {
 
   // Writes `size` bytes at `offset`, or keeps them until later.
   int Write(const char* from, int size, int64_t offset);
-  // Writes what was kept. After an error it is dropped: the transaction has failed, and SQLite writes the next one to
-  // the same place. Must be called before each other operation on the file.
+  // Writes the frames that were kept. Must be called before each other operation on the file. After an error the frames
+  // are dropped: their transaction has failed, and SQLite writes the frames of the next one to the same place.
   int Flush();
   int Truncate(int64_t bytes);
 
@@ -37,7 +37,7 @@ class LogWriter {
   int KeepHeader(const char* from, int64_t offset);
   int KeepPage(const char* from, int size);
   int WriteNow(const char* from, int size, int64_t offset);
-  // Stores the seal of the page in the frame at `frame_at`.
+  // Adds the seal of the page in the frame at `frame_at` to seals_.
   void Seal(const char* header, const char* page, int page_bytes, int64_t frame_at);
 
   sqlite3_file& log_;
@@ -45,7 +45,7 @@ class LogWriter {
   std::vector<char> kept_;  // complete frames, and maybe the header of one more
   int64_t kept_at_ = 0;     // the offset of kept_ in the file
   bool ends_with_header_ = false;
-  int64_t end_ = 0;  // the end of what was written or kept; frames from here on are new
+  int64_t end_ = 0;  // the end of the last frame that was written or kept
 };
 
 }  // namespace telemetry::storage::sqlite

@@ -133,6 +133,19 @@ void ResetCalls(const Target& target) {
   });
 }
 
+// Sends frames that belong to no call as fast as possible. They need no flow-control window.
+void SendEmptyFrames(const Target& target) {
+  constexpr int kFrames = 10'000;
+  std::string frames;
+  for (int i = 0; i < kFrames; ++i)
+    frames += http2::FrameBytes({.type = http2::kPriority, .stream = 1, .payload = std::string(5, '\0')});
+  ForEver(16, [&](int /*i*/) {
+    RawConnection connection(target.port, target.host);
+    connection.SendPreface();
+    while (connection.SendRaw(frames)) target.tally.Add(kFrames);
+  });
+}
+
 // Runs idle, slow and deaf clients. Clients that the collector disconnects reconnect.
 void StayIdle(const Target& target) {
   const int count = Scaled(1'000, 200);
@@ -162,6 +175,7 @@ std::vector<Attack> ConnectionAttacks() {
           {"unsettled_calls", "calls", TrickleCallsUnsettled},
           {"call_bursts", "calls", BurstCalls},
           {"rapid_resets", "calls", ResetCalls},
+          {"empty_frames", "frames", SendEmptyFrames},
           {"idle_clients", "connections", StayIdle}};
 }
 

@@ -79,7 +79,7 @@ TEST_F(RunCollectorTest, CostsAreCompileAndMeasuringTimes) {
   EXPECT_EQ(run.left_out, 0U);
 }
 
-// As in a dataset that was joined from several snapshots.
+// The dataset was joined from several snapshots.
 TEST_F(RunCollectorTest, UnitesTheRowsOfARunThatComesAgain) {
   BeginAttempt();
   Row(1, "ok", 0, 4.0, 1.0);
