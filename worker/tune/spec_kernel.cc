@@ -84,7 +84,9 @@ absl::StatusOr<std::shared_ptr<const SpecKernel>> SpecKernel::Create(std::shared
 }
 
 absl::StatusOr<LaunchSize> SpecKernel::SizeOf(const std::vector<size_t>& config) const {
-  ASSIGN_OR_RETURN(LaunchSize size, spec::LaunchSizeOf(spec_->launch, spec_->ValuesAt(config)));
+  const std::vector<spec::Value> values = spec_->ValuesAt(config);
+  ASSIGN_OR_RETURN(LaunchSize size, spec::LaunchSizeOf(spec_->launch, values));
+  RETURN_IF_ERROR(declared_.Check(size, values));
   const bool has_local = !spec_->arguments.empty() && spec_->arguments.back().memory == Argument::Memory::kLocal;
   int64_t local_bytes = 0;
   if (has_local) {
