@@ -42,10 +42,13 @@ def reduced(path, values):
 
 
 class Outcome:
-    """One attempt: seconds until the last config was measured, seconds in all, and milliseconds by config."""
+    """One attempt: seconds until the last config was measured, seconds in all, and milliseconds by config.
 
-    def __init__(self, search_s, all_s, times):
-        self.search_s, self.all_s, self.times = search_s, all_s, times
+    `steady` is the number of configs per second after the first one, if it is known.
+    """
+
+    def __init__(self, search_s, all_s, times, steady=float("nan")):
+        self.search_s, self.all_s, self.times, self.steady = search_s, all_s, times, steady
 
     @property
     def configs(self):
@@ -89,7 +92,7 @@ def tune_here(arguments, specification, folder):
     if arguments.verbose:
         print(done.stdout + done.stderr, file=sys.stderr)
     parameters = [p["Name"] for p in specification["ConfigurationSpace"]["TuningParameters"]]
-    times, search_s = {}, 0.0
+    times, first_s, search_s = {}, None, 0.0
     with open(folder / "log.csv", newline="") as log:
         for row in csv.DictReader(log):
             if row["status"] == "started":
@@ -100,7 +103,9 @@ def tune_here(arguments, specification, folder):
                 continue  # of the final
             times[key] = float(row["perf_ms"]) if row["perf_ms"] else None
             search_s = float(row["timestamp_s"])
-    return Outcome(search_s, all_s, times)
+            first_s = search_s if first_s is None else first_s
+    steady = (len(times) - 1) / (search_s - first_s) if search_s > first_s else float("nan")
+    return Outcome(search_s, all_s, times, steady)
 
 
 def tune_there(arguments, specification, folder):
@@ -232,7 +237,7 @@ def report(name, outcomes, other_best):
     of_best = middle.right.get(other_best)
     print(
         f"{name:17}{middle.configs:8}{middle.configs - len(middle.right):8}{middle.search_s:10.1f}"
-        f"{middle.configs / middle.search_s:8.2f}{middle.all_s:9.1f}{best:11.4f}"
+        f"{middle.configs / middle.search_s:8.2f}{middle.steady:11.2f}{middle.all_s:9.1f}{best:11.4f}"
         f"{of_best / best if of_best else float('nan'):14.2f}"
         f"{100 * spread(outcomes) if len(outcomes) > 1 else float('nan'):9.1f} %"
     )
@@ -271,7 +276,7 @@ def main():
             with tempfile.TemporaryDirectory(prefix="bench_spec.") as folder:
                 outcomes[name].append(tune(arguments, specification, pathlib.Path(folder)))
     print(
-        "tool              configs  failed  search s       /s    all s    best ms  other's best   spread"
+        "tool              configs  failed  search s       /s  steady /s    all s    best ms  other's best   spread"
     )
     bests = {name: of_tool[0].best for name, of_tool in outcomes.items()}
     middles = [
