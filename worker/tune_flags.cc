@@ -45,6 +45,10 @@ void TuneFlags::AddTo(cli::Flags& flags) {
   flags.Add("compilers", compilers, "Number of compiler processes (0: one per processor)")
       ->check(CLI::NonNegativeNumber);
   flags.Add("compile-limit", compile_limit, "Time limit for compiling one config")->type_name("TIME");
+  flags
+      .Size("compile-memory", compile_memory_bytes,
+            "Memory limit of a compiler process (64MiB to 1TiB); a config that needs more fails (default: 4GiB)")
+      ->check(CLI::Range(uint64_t{64} << 20, uint64_t{1} << 40));
   flags.Add("run-limit", run_limit, "Time limit for one run of a config")->type_name("TIME");
   flags.Switch("no-known", no_known, "Neither confirm nor start from configs of earlier attempts and the collector");
   AddModel(flags, model);
@@ -81,6 +85,7 @@ absl::StatusOr<tune::TunerOptions> ParseTunerOptions(const TuneFlags& flags) {
   status.Update(set_duration("--run-limit", flags.run_limit, &options.processes.run_limit));
   if (!status.ok()) return status;
   options.processes.compile.processes = flags.compilers;
+  options.processes.compile.memory_limit_bytes = flags.compile_memory_bytes;
   options.processes.measure.debug = flags.debug.Options();
   return options;
 }

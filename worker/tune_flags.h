@@ -34,6 +34,7 @@ struct TuneFlags {
   std::string budget;  // a duration; empty: no limit
   int compilers = 0;
   std::string compile_limit = "1m";
+  uint64_t compile_memory_bytes = tune::TunerOptions().processes.compile.memory_limit_bytes;
   std::string run_limit = "5s";
   std::vector<std::string> settings;
   bool no_known = false;

@@ -1,7 +1,8 @@
 """The kernels of tests/worker/spec/kernels: tuned from their specifications, exported as T4, read by Kernel Tuner.
 
-The tests tune three of the OpenCL kernels on the CPU. By hand, on a machine with a GPU, `spec_kernels_test.py --gpu`
-does the same with all CUDA kernels at the sizes of their specifications, and prints a table.
+The tests tune OpenCL kernels on the CPU, three of them against results that numpy computes from their formulas. By hand,
+on a machine with a GPU, `spec_kernels_test.py --gpu` tunes all CUDA kernels at the sizes of their specifications, and
+prints a table.
 """
 
 import json
@@ -13,9 +14,10 @@ import unittest
 
 from packages import need
 
-need("jsonschema", "kernel_tuner")
+need("jsonschema", "kernel_tuner", "numpy")
 
 import jsonschema
+import numpy
 from kernel_tuner import util
 from kernel_tuner.file_utils import output_file_schema
 
@@ -25,8 +27,8 @@ KERNELS = ROOT / "tests/worker/spec/kernels"
 CONFIGS = 6
 
 
-def tuned(folder, specification, device, *flags, limit_s=240):
-    """Tunes a kernel with a collector of its own; returns the pipeline."""
+def tuned(folder, specification, device, *flags, accept=(0,), limit_s=240):
+    """Tunes a kernel with a collector of its own; returns the pipeline. `accept`: see run()."""
     pipeline = Pipeline(folder / "pipeline")
     with pipeline.serving():
         run(
@@ -37,6 +39,7 @@ def tuned(folder, specification, device, *flags, limit_s=240):
             f"--collector={pipeline.address}",
             f"--state-dir={folder / 'state'}",
             *flags,
+            accept=accept,
             limit_s=limit_s,
         )
     return pipeline
@@ -71,10 +74,7 @@ class SpecKernels(unittest.TestCase):
         specification = KERNELS / f"{kernel}.opencl.json"
         pipeline = tuned(self.folder, specification, "opencl:0", f"--max-configs={CONFIGS}", "--compilers=1")
         results = results_of(pipeline)
-        # A slow or busy machine may end a config for its time.
-        outcomes = [result["invalidity"] for result in results]
-        self.assertLessEqual(set(outcomes), {"correct", "timeout"})
-        self.assertGreater(outcomes.count("correct"), CONFIGS / 2)
+        self.assert_correct([result["invalidity"] for result in results])
         parameters = json.loads(specification.read_text())["ConfigurationSpace"]["TuningParameters"]
         cache = cache_of(pipeline, self.folder / "cache.json")
         self.assertEqual(cache["kernel_name"], kernel)
@@ -83,6 +83,70 @@ class SpecKernels(unittest.TestCase):
         best = min(entry["time"] for entry in cache["cache"].values() if isinstance(entry["time"], float))
         self.assertGreater(best, 0)
         self.assertIn(best, [time_ms(result) for result in results])
+
+    def outcomes_with(self, kernel, inputs, expected, configs=CONFIGS, accept=(0,)):
+        """Tunes a kernel with these arrays by argument, and compares its results with `expected` (name, array).
+
+        Returns the outcome of each config.
+        """
+        specification = json.loads((KERNELS / f"{kernel}.opencl.json").read_text())
+        described = specification["KernelSpecification"]
+        described["KernelFile"] = str(KERNELS / described["KernelFile"])
+        result, values = expected
+        for name, array in (*inputs.items(), (f"expected_{result}", values)):
+            numpy.save(self.folder / f"{name}.npy", array)
+        for argument in described["Arguments"]:
+            if argument["Name"] in inputs:
+                argument |= {"FillType": "Npy", "DataSource": f"{argument['Name']}.npy"}
+        tolerance = described.pop("Verification")["AbsoluteTolerance"]
+        described["ReferenceArguments"] = [
+            {
+                "TargetName": result,
+                "FillType": "Npy",
+                "DataSource": f"expected_{result}.npy",
+                "ValidationMethod": "SideBySideComparison",
+                "ValidationThreshold": tolerance,
+            }
+        ]
+        path = self.folder / "with_numpy.json"
+        path.write_text(json.dumps(specification))
+        flags = (f"--max-configs={configs}", "--compilers=1")
+        pipeline = tuned(self.folder, path, "opencl:0", *flags, accept=accept)
+        return [entry["invalidity"] for entry in results_of(pipeline)]
+
+    def assert_correct(self, outcomes):
+        # A slow or busy machine may end a config for its time.
+        self.assertLessEqual(set(outcomes), {"correct", "timeout"})
+        self.assertGreater(outcomes.count("correct"), CONFIGS / 2)
+
+    def test_convolution_has_the_results_of_its_formula(self):
+        width, height, size = 150, 70, 17
+        random = numpy.random.default_rng(1)
+        image = random.standard_normal((height + size - 1, width + size - 1), dtype=numpy.float32)
+        weights = random.standard_normal((size, size), dtype=numpy.float32)
+        windows = numpy.lib.stride_tricks.sliding_window_view(image.astype(float), weights.shape)
+        out = (windows * weights).sum(axis=(2, 3)).astype(numpy.float32)
+        self.assert_correct(self.outcomes_with("convolution", {"in": image, "filter": weights}, ("out", out)))
+
+    def test_distance_of_clouds_has_the_results_of_its_formula(self):
+        random = numpy.random.default_rng(2)
+        a, b = random.standard_normal((300, 2)), random.standard_normal((200, 2))
+        sigma_a, sigma_b = 0.1 + random.random(300), 0.1 + random.random(200)
+        squares = ((a[:, None, :] - b[None, :, :]) ** 2).sum(axis=2)
+        sums = numpy.exp(-squares / (2 * (sigma_a[:, None] ** 2 + sigma_b[None, :] ** 2))).sum(axis=1)
+        inputs = {"a": a, "sigma_a": sigma_a, "b": b, "sigma_b": sigma_b}
+        self.assert_correct(self.outcomes_with("expdist", inputs, ("sums", sums)))
+
+    def test_total_distance_has_the_results_of_its_formula(self):
+        sums = numpy.random.default_rng(3).random(5000)
+        total = numpy.array([sums.sum()])
+        self.assert_correct(self.outcomes_with("expdist_total", {"sums": sums}, ("total", total)))
+
+    def test_other_results_than_those_of_the_formula_are_wrong(self):
+        sums = numpy.random.default_rng(3).random(5000)
+        total = numpy.array([sums.sum() + 0.001])
+        outcomes = self.outcomes_with("expdist_total", {"sums": sums}, ("total", total), configs=2, accept=(1,))
+        self.assertEqual(set(outcomes), {"correctness"})
 
     def test_matrix_product(self):
         self.check("gemm")

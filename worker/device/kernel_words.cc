@@ -12,6 +12,7 @@ constexpr char kCudaWords[] = R"(
 typedef long long i64;
 #define FIRST ((i64)blockIdx.x * blockDim.x + threadIdx.x)
 #define STEP ((i64)gridDim.x * blockDim.x)
+#define EACH(i, begin, end) for (i64 i = (begin) + FIRST; i < (end); i += STEP)
 #define BLOCK ((int)blockIdx.x)
 #define THREAD ((int)threadIdx.x)
 #define BARRIER __syncthreads()
@@ -29,6 +30,16 @@ constexpr char kOpenClWords[] = R"(
 typedef long i64;
 #define FIRST ((i64)get_global_id(0))
 #define STEP ((i64)get_global_size(0))
+// OpenCL has no macro for the kind of a device, but compilers for processors define that of the processor. There, one
+// thread runs the work items of a group one after the other: if neighbours had neighbouring elements, each work item
+// would load every cache line again.
+#if defined(__x86_64__) || defined(__aarch64__)
+#define PART(begin, end, item) ((begin) + ((end) - (begin)) * (item) / STEP)
+#define EACH(i, begin, end) \
+  for (i64 i = PART(begin, end, FIRST), i##_end = PART(begin, end, FIRST + 1); i < i##_end; ++i)
+#else
+#define EACH(i, begin, end) for (i64 i = (begin) + FIRST; i < (end); i += STEP)
+#endif
 #define BLOCK ((int)get_group_id(0))
 #define THREAD ((int)get_local_id(0))
 #define BARRIER barrier(CLK_LOCAL_MEM_FENCE)

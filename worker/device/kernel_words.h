@@ -7,8 +7,9 @@
 namespace telemetry::worker::device {
 
 // Returns macros that let one source of the worker's own kernels compile in both dialects: KERNEL, GLOBAL, LOCAL, i64,
-// uint, FIRST and STEP (to iterate over elements with all threads of a launch), BLOCK and THREAD (the indices of this
-// block and thread), BARRIER, ADD and MAX (atomic), FLOAT_OF and BITS_OF.
+// uint, FIRST and STEP (the number of this thread and the number of threads in a launch), EACH(i, begin, end) (a loop
+// over this thread's elements, in ascending order, where all threads together have those from `begin` to before `end`),
+// BLOCK and THREAD (the indices of this block and thread), BARRIER, ADD and MAX (atomic), FLOAT_OF and BITS_OF.
 std::string KernelWords(Dialect dialect);
 
 // Returns functions, written with these macros, that read element `i` of a tensor in memory. dtypes are numbered as in

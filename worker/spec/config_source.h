@@ -19,7 +19,8 @@ struct Macro {
 absl::StatusOr<std::vector<Macro>> MacrosOfConfig(const Specification& spec, const std::vector<size_t>& config);
 
 // The source of one config: the compiler options in the form of device::SourceOptions, a `#define` for each -D and for
-// each parameter, and the kernel's text.
+// each parameter that the text can name, and the kernel's text. Configs that differ in other parameters only have equal
+// sources, which are compiled once.
 class ConfigSource {
  public:
   // Reads the kernel's files. `kernel_file` and `kernel_name` are those of the kernel or of its reference. Returns the
@@ -27,7 +28,8 @@ class ConfigSource {
   static absl::StatusOr<ConfigSource> Create(const Specification& spec, const std::string& kernel_file,
                                              const std::string& kernel_name);
 
-  // Returns the source for an index of values for each parameter. Returns the errors of MacrosOfConfig.
+  // Returns the source for an index of values for each parameter of the specification of Create(). Returns the errors
+  // of MacrosOfConfig.
   absl::StatusOr<std::string> For(const Specification& spec, const std::vector<size_t>& config) const;
 
   // The text without the parameters: options, -D and the files.
@@ -39,6 +41,7 @@ class ConfigSource {
   std::string head_;
   std::string body_;
   std::string function_;
+  std::vector<bool> is_named_;  // for each parameter
 };
 
 }  // namespace telemetry::worker::spec

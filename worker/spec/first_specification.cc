@@ -22,10 +22,6 @@ namespace {
 using record::Cat;
 using record::Json;
 
-bool IsWordCharacter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 // Returns the words of a text; every other character but space is a word of its own.
 std::vector<std::string> WordsOf(std::string_view text) {
   std::vector<std::string> words;

@@ -16,6 +16,11 @@ namespace telemetry::worker::spec {
 // and empty lines disappear. Line breaks stay, because the preprocessor needs them; strings and character constants are
 // unchanged. Two sources with the same text have the same tokens in the same lines.
 
+// Returns true for letters, digits and "_", of which names and keywords consist.
+constexpr bool IsWordCharacter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
 // Returns the text without comments and layout. An unclosed comment or string ends with the text.
 std::string NormalizeSource(std::string_view source);
 

@@ -13,6 +13,8 @@ namespace status = recording::status;
 using recording::AttemptRow;
 
 constexpr char kHang[] = "Hang";
+// In the log of NVRTC: the kernel declares more shared memory than a block of the architecture can have.
+constexpr std::string_view kTooMuchShared = "uses too much shared data";
 
 // The limit of a message in bytes. Compiler logs are too long for a row.
 constexpr size_t kLongestMessage = 2000;
@@ -94,6 +96,9 @@ void SetNotCompiled(const compile::CompileResult& result, AttemptRow* row) {
   if (absl::IsDeadlineExceeded(status)) {
     row->status = status::kTimeout;
     error_class = "CompileTimeout";
+  } else if (absl::IsInvalidArgument(status) && MessageView(status).find(kTooMuchShared) != std::string_view::npos) {
+    row->status = status::kFiltered;
+    error_class = "OutOfResources";
   } else if (absl::IsResourceExhausted(status)) {
     error_class = "CompileMemory";
   } else if (absl::IsInternal(status)) {

@@ -84,7 +84,9 @@ absl::StatusOr<std::shared_ptr<const SpecKernel>> SpecKernel::Create(std::shared
 }
 
 absl::StatusOr<LaunchSize> SpecKernel::SizeOf(const std::vector<size_t>& config) const {
-  ASSIGN_OR_RETURN(LaunchSize size, spec::LaunchSizeOf(spec_->launch, spec_->ValuesAt(config)));
+  const std::vector<spec::Value> values = spec_->ValuesAt(config);
+  ASSIGN_OR_RETURN(LaunchSize size, spec::LaunchSizeOf(spec_->launch, values));
+  RETURN_IF_ERROR(declared_.Check(size, values));
   const bool has_local = !spec_->arguments.empty() && spec_->arguments.back().memory == Argument::Memory::kLocal;
   int64_t local_bytes = 0;
   if (has_local) {
@@ -119,10 +121,16 @@ absl::StatusOr<codegen::GeneratedKernel> SpecKernel::Generate(const Config& conf
   ASSIGN_OR_RETURN(const std::vector<size_t> indexes, spec::ToIndexes(*spec_, normal));
   ASSIGN_OR_RETURN(const LaunchSize size, SizeOf(indexes));
   ASSIGN_OR_RETURN(std::string source, source_.For(*spec_, indexes));
-  return codegen::GeneratedKernel{.source = std::move(source),
-                                  .function = source_.function(),
-                                  .threads = static_cast<int>(size.threads_per_block()),
-                                  .shared_bytes = static_cast<size_t>(size.shared_bytes)};
+  codegen::GeneratedKernel kernel = {.source = std::move(source),
+                                     .function = source_.function(),
+                                     .threads = static_cast<int>(size.threads_per_block()),
+                                     .shared_bytes = static_cast<size_t>(size.shared_bytes)};
+  // Configs with equal sources may have other launches; Candidates compares the blocks of the axes.
+  for (size_t axis = 0; axis < 3; ++axis) {
+    kernel.grid.push_back({.block = size.grid[axis]});
+    kernel.grid.push_back({.block = size.threads[axis]});
+  }
+  return kernel;
 }
 
 absl::StatusOr<measure::MeasureRequest> SpecKernel::MakeRequest(

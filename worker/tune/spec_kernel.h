@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "worker/spec/config_source.h"
+#include "worker/spec/declared_block.h"
 #include "worker/spec/launch_size.h"
 #include "worker/spec/specification.h"
 #include "worker/tune/measure/measure_problem.h"
@@ -25,8 +26,8 @@ class SpecKernel final : public TunableKernel {
 
   const std::shared_ptr<device::Device>& device() const override { return device_; }
   const codegen::ConfigSpace& config_space() const override { return space_; }
-  // INVALID_ARGUMENT, RESOURCE_EXHAUSTED: the launch is not valid or exceeds the device's threads or shared memory;
-  // such a config is not compiled.
+  // INVALID_ARGUMENT, RESOURCE_EXHAUSTED: the launch is not valid, exceeds the device's threads or shared memory, or
+  // has another block than the kernel's source declares; such a config is not compiled.
   absl::StatusOr<codegen::GeneratedKernel> Generate(const codegen::Config& config) const override;
   absl::StatusOr<measure::MeasureRequest> MakeRequest(const codegen::Config& config,
                                                       const codegen::GeneratedKernel& generated,
@@ -47,13 +48,18 @@ class SpecKernel final : public TunableKernel {
  private:
   SpecKernel(std::shared_ptr<const spec::Specification> spec, std::shared_ptr<device::Device> device,
              spec::ConfigSource source, codegen::ConfigSpace space)
-      : spec_(std::move(spec)), device_(std::move(device)), source_(std::move(source)), space_(std::move(space)) {}
+      : spec_(std::move(spec)),
+        device_(std::move(device)),
+        source_(std::move(source)),
+        declared_(spec::DeclaredBlock::Find(source_.text(), spec_->kernel_name, spec_->dialect, spec_->names())),
+        space_(std::move(space)) {}
 
   absl::StatusOr<spec::LaunchSize> SizeOf(const std::vector<size_t>& config) const;
 
   const std::shared_ptr<const spec::Specification> spec_;
   const std::shared_ptr<device::Device> device_;
   const spec::ConfigSource source_;
+  const spec::DeclaredBlock declared_;
   const codegen::ConfigSpace space_;
 };
 

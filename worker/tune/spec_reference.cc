@@ -195,7 +195,9 @@ absl::StatusOr<std::vector<std::vector<std::byte>>> RunReference(const SpecKerne
                    kernel.MakeRequest(reference.function, reference.size,
                                       std::make_shared<const device::CompiledCode>(std::move(code))));
   request.run_limit = absl::Minutes(1);  // a reference may be slow
-  ASSIGN_OR_RETURN(const std::unique_ptr<measure::Measurer> measurer, measure::Measurer::Start(problem, options));
+  measure::MeasurerOptions of_reference = options;
+  of_reference.has_standby = false;
+  ASSIGN_OR_RETURN(const std::unique_ptr<measure::Measurer> measurer, measure::Measurer::Start(problem, of_reference));
   return measurer->Evaluate(request);
 }
 

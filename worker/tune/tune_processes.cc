@@ -55,9 +55,10 @@ absl::StatusOr<measure::MeasureRequest> TuneProcesses::RequestFor(const Compiled
 }
 
 absl::StatusOr<measure::wire::Outcome> TuneProcesses::Measure(const CompiledCandidate& compiled,
-                                                              double give_up_above_ms) {
+                                                              double give_up_above_ms, double far_above_ms) {
   ASSIGN_OR_RETURN(measure::MeasureRequest request, RequestFor(compiled));
   request.effort.give_up_above_ms = give_up_above_ms;
+  request.effort.far_above_ms = far_above_ms;
   ASSIGN_OR_RETURN(measure::Measurer * measurer, ReadyMeasurer());
   const SteadyTime begin = SteadyNow();
   const absl::Cleanup count = [&] { measuring_ += ElapsedSince(begin); };

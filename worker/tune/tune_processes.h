@@ -40,7 +40,8 @@ class TuneProcesses {
   // Measure candidates that compiled successfully. The first call waits until the measuring process has started. Return
   // the errors of TuneSubject::measure_problem, Measurer::Start, MakeRequest and of the Measurer's method of the same
   // name.
-  absl::StatusOr<measure::wire::Outcome> Measure(const CompiledCandidate& compiled, double give_up_above_ms);
+  absl::StatusOr<measure::wire::Outcome> Measure(const CompiledCandidate& compiled, double give_up_above_ms,
+                                                 double far_above_ms);
   absl::StatusOr<measure::FinalOutcome> MeasureInterleaved(const std::vector<CompiledCandidate>& compiled,
                                                            const measure::FinalEffort& effort);
   // The duration from the start until the measuring process was ready; 0: it was not needed yet.

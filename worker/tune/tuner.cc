@@ -1,6 +1,7 @@
 #include "worker/tune/tuner.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -375,9 +376,9 @@ absl::Status Attempt::Finish(AttemptRow row, const std::optional<CompiledCandida
 }
 
 absl::Status Attempt::Measure(const CompiledCandidate& compiled, AttemptRow* row) {
-  const double give_up_above_ms =
-      best_ms_ ? *best_ms_ * options_.give_up_factor : measure::MeasureEffort().give_up_above_ms;
-  ASSIGN_OR_RETURN(const measure::wire::Outcome outcome, processes_->Measure(compiled, give_up_above_ms));
+  const double best_ms = best_ms_.value_or(std::numeric_limits<double>::infinity());
+  ASSIGN_OR_RETURN(const measure::wire::Outcome outcome,
+                   processes_->Measure(compiled, best_ms * options_.give_up_factor, best_ms * options_.far_factor));
   SetMeasured(outcome, v1::MeasurementDetail::STAGE_SEARCH, row);
   row->compile_time_s = compiled.result.seconds;
   return absl::OkStatus();

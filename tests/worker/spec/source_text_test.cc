@@ -79,7 +79,7 @@ TEST_F(SourceFilesTest, RefusesTextsThatExplode) {
 }
 
 TEST_F(SourceFilesTest, ConfigsBecomeDefines) {
-  Write("k.cl", "kernel void k() {}\n");
+  Write("k.cl", "kernel void k(global t* x) { x[n] = b * f; }\n");
   const absl::StatusOr<Specification> spec = ParseSpecification(R"({"ConfigurationSpace": {"TuningParameters": [
       {"Name": "n", "Type": "int", "Values": "[1, 2]"}, {"Name": "b", "Type": "bool", "Values": "[False, True]"},
       {"Name": "f", "Type": "float", "Values": "[0.5]"}, {"Name": "t", "Type": "string", "Values": "['float4']"}]},
@@ -91,7 +91,24 @@ TEST_F(SourceFilesTest, ConfigsBecomeDefines) {
   ASSERT_TRUE(source.ok()) << source.status();
   EXPECT_EQ(*source->For(*spec, {1, 1, 0, 0}),
             "// telemetry-option: -cl-mad-enable\n#define A 2\n#define B 1\n#define n 2\n#define b 1\n#define f 0.5\n"
-            "#define t float4\nkernel void k() {}\n");
+            "#define t float4\nkernel void k(global t* x) { x[n] = b * f; }\n");
+}
+
+TEST_F(SourceFilesTest, ParametersThatTheTextCannotNameAreNotDefined) {
+  const auto source_of = [this](const std::string& text) {
+    Write("k.cl", text);
+    const absl::StatusOr<Specification> spec = ParseSpecification(R"({"ConfigurationSpace": {"TuningParameters": [
+        {"Name": "n", "Type": "int", "Values": "[1, 2]"}, {"Name": "size", "Type": "string", "Values": "['4 * n', '1']"}]},
+        "KernelSpecification": {"Language": "OpenCL", "KernelName": "k", "KernelFile": "k.cl", "ProblemSize": [1]}})",
+                                                                  folder_.File("spec.json"));
+    const absl::StatusOr<ConfigSource> source = ConfigSource::Create(*spec, spec->kernel_file, spec->kernel_name);
+    return *source->For(*spec, {0, 1});
+  };
+  const std::string both = "#define n 1\n#define size 1\n";
+  EXPECT_EQ(source_of("kernel void k(int nn, int size_n) {}\n"), "#define n 1\nkernel void k(int nn, int size_n) {}\n");
+  EXPECT_EQ(source_of("int x = size;\n"), both + "int x = size;\n");  // the value of `size` names n
+  EXPECT_EQ(source_of("#include <any.h>\n"), both + "#include <any.h>\n");
+  EXPECT_EQ(source_of("#define A(b) si##b\n"), both + "#define A(b) si##b\n");
 }
 
 TEST_F(SourceFilesTest, CompilesATemplateOfCuda) {

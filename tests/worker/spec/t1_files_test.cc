@@ -40,7 +40,8 @@ TEST(T1FilesTest, KernelTunersInputIsAccepted) {
   EXPECT_EQ(launch->threads, (std::array<int64_t, 3>{16, 16, 1}));
 }
 
-constexpr const char* kKernels[] = {"dedispersion", "gemm", "hotspot", "nbody", "pnpoly"};
+constexpr const char* kKernels[] = {"convolution", "dedispersion", "expdist", "expdist_total",
+                                    "gemm",        "hotspot",      "nbody",   "pnpoly"};
 
 absl::StatusOr<Specification> ReadKernel(const std::string& kernel, const std::string& language) {
   return ReadSpecification(TestdataDir() + "/../worker/spec/kernels/" + kernel + "." + language + ".json");

@@ -127,6 +127,25 @@ __kernel void add(__global int* out, __global const int* in) { out[get_global_id
   EXPECT_THAT(MessageOf("Config(mode=64)"), HasSubstr("1073741824 bytes of shared memory; the device's limit is "));
 }
 
+TEST_F(HostileSpecTest, ConfigsWithAnotherBlockThanTheSourceDeclaresAreNotCompiled) {
+  const absl::StatusOr<TuneResult> result = Tune(WriteSpec(R"(
+#if mode == 2
+#error this config must not be compiled
+#endif
+#define width (16 * mode)
+__kernel __attribute__((reqd_work_group_size(width, 1, 1))) void add(__global int* out, __global const int* in) {
+  out[get_global_id(0)] = in[get_global_id(0)] + 1;
+})",
+                                                           "[1, 2]"),
+                                                 Options(2));
+  ASSERT_TRUE(result.ok()) << result.status();
+  const std::map<uint64_t, std::string> results = Results();
+  EXPECT_EQ(results.at(Id("Config(mode=1)")), "ok");
+  EXPECT_EQ(results.at(Id("Config(mode=2)")), "error InvalidArgument");
+  EXPECT_THAT(MessageOf("Config(mode=2)"),
+              HasSubstr("blocks of (16, 1, 1); the kernel's reqd_work_group_size is (32, 1, 1)"));
+}
+
 TEST_F(HostileSpecTest, VectorsThatDoNotFitIntoMemoryAreRefused) {
   std::string arguments;
   for (int i = 0; i < 200; ++i) {

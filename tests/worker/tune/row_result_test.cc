@@ -7,6 +7,8 @@
 
 #include "absl/status/status.h"
 #include "proto/record/ids.h"
+#include "proto/record/strings.h"
+#include "tests/worker/compiler.h"
 
 namespace telemetry::worker::tune {
 namespace {
@@ -62,6 +64,21 @@ TEST(RowResultTest, CompilersFailInFourWays) {
   EXPECT_EQ(greedy.status, "error");
   EXPECT_EQ(greedy.failure->error_class(), "CompileMemory");
   EXPECT_EQ(compiled(absl::InternalError("SIGSEGV")).status, "peer_compilation_fail");
+}
+
+TEST(RowResultTest, AKernelWithTooMuchSharedMemoryIsFilteredByTheCompiler) {
+  if (!HasNvrtc()) GTEST_SKIP() << "no NVRTC";
+  const auto compiled = [](const char* bytes) {
+    const std::string source = record::Cat("extern \"C\" __global__ void k(char* x) { __shared__ char s[", bytes,
+                                           "]; s[threadIdx.x] = x[0]; __syncthreads(); x[1] = s[x[0]]; }");
+    return NotCompiled({.code = device::CompileCuda(source, "sm_90").status()});
+  };
+  const AttemptRow row = compiled("300000");
+  EXPECT_EQ(row.status, "filtered");
+  EXPECT_EQ(row.failure->phase(), "compile");
+  EXPECT_EQ(row.failure->error_class(), "OutOfResources");
+  EXPECT_THAT(row.failure->message(), testing::HasSubstr("uses too much shared data (0x493e0 bytes"));
+  EXPECT_EQ(compiled("-1").failure->error_class(), "CompileError");
 }
 
 TEST(RowResultTest, AHangIsATimeout) {

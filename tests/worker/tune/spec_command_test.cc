@@ -29,6 +29,39 @@ TEST(SpecCommandTest, TunesAndWritesSidecars) {
   EXPECT_THAT(folder.Names(), testing::IsSupersetOf({"log.csv", "log.meta.jsonl"}));
 }
 
+TEST(SpecCommandTest, TheMemoryOfCompilersHasALimit) {
+  const TempFolder folder;
+  // The reference has 10^10 statements.
+  std::ofstream(folder.File("large.cl")) << R"(
+#define TEN(x) x x x x x x x x x x
+#define HUNDRED(x) TEN(TEN(x))
+__kernel void large(__global int* out) {
+#if mode == 1
+  HUNDRED(HUNDRED(HUNDRED(HUNDRED(HUNDRED(out[get_global_id(0)] += 1;)))))
+#endif
+})";
+  std::ofstream(folder.File("large.json")) << R"({
+    "ConfigurationSpace": {"TuningParameters": [{"Name": "mode", "Type": "int", "Values": "[0, 1]"}]},
+    "KernelSpecification": {"Language": "OpenCL", "KernelName": "large", "KernelFile": "large.cl",
+      "GlobalSize": {"X": "64"}, "LocalSize": {"X": "16"},
+      "Arguments": [{"Name": "out", "Type": "int32", "MemoryType": "Vector", "Size": 64}],
+      "Verification": {"Method": "ReferenceConfig", "Config": {"mode": 1}}}})";
+  const auto tune = [&](const std::string& flag) {
+    return RunProgram("telemetry-worker", "tune --spec " + folder.File("large.json") +
+                                              " --device opencl:0 --collector '' --log " + folder.File("log") +
+                                              " --state-dir " + folder.path() + " --compilers 1 " + flag);
+  };
+  const ProgramOutcome limited = tune("--compile-memory 300MiB");
+  EXPECT_EQ(limited.exit_status, 1);
+  EXPECT_THAT(limited.output, HasSubstr("used more than 300 MiB of memory and was killed"));
+  for (const char* size : {"63MiB", "2TiB", "-1", "much"}) {
+    const ProgramOutcome refused = tune(std::string("--compile-memory=") + size);
+    EXPECT_EQ(refused.exit_status, 2) << refused.output;
+    EXPECT_THAT(refused.output, HasSubstr("--compile-memory")) << size;
+  }
+  EXPECT_THAT(RunProgram("telemetry-worker", "tune --help").output, HasSubstr("Memory limit of a compiler process"));
+}
+
 TEST(SpecCommandTest, TheBestConfigIsAHeaderThatCompiles) {
   const TempFolder folder;
   const std::string of_spec = " --spec " + TestdataDir() + kSpec + " --device opencl:0 --state-dir " + folder.path();

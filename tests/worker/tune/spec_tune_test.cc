@@ -63,6 +63,22 @@ __kernel void add(__global int* out, __global const int* in) {
 #endif
 })";
 
+TEST_F(SpecTuneTest, ParametersThatTheSourceDoesNotNameShareItsCode) {
+  Write("kernel.cl", "__kernel void add(__global int* out) { out[get_global_id(0)] = get_local_size(0) > 0; }\n");
+  const std::string spec = Write("spec.json", R"({"ConfigurationSpace": {"TuningParameters": [
+      {"Name": "block_size_x", "Type": "int", "Values": "[8, 16, 32]"},
+      {"Name": "unused", "Type": "int", "Values": "[0, 1]"}]},
+      "KernelSpecification": {"Language": "OpenCL", "KernelName": "add", "KernelFile": "kernel.cl", "ProblemSize": [64],
+      "Arguments": [{"Name": "out", "Type": "int32", "MemoryType": "Vector", "AccessType": "WriteOnly", "Size": 64}]}})");
+  const absl::StatusOr<TuneResult> result = Tune(spec, 6);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->counters.unique_sources, 1);
+  std::map<std::string, int> statuses;
+  for (const auto& [config_id, status] : Results()) ++statuses[status];
+  // The launches of the three blocks differ; equal code with equal launches is measured once.
+  EXPECT_EQ(statuses, (std::map<std::string, int>{{"ok", 3}, {"deduplicated", 3}}));
+}
+
 TEST_F(SpecTuneTest, EachFailureIsTheResultOfItsConfig) {
   const absl::StatusOr<TuneResult> result = Tune(WriteSpec(kBadModes, "range(6)"), 6);
   ASSERT_TRUE(result.ok()) << result.status();

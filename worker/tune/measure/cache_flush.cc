@@ -23,7 +23,7 @@ constexpr uint64_t kWordBytes = 16;
 constexpr char kFlushBody[] = R"(
 KERNEL read_zeros(GLOBAL uint4* zeros, i64 count) {
   uint seen = 0u;
-  for (i64 i = FIRST; i < count; i += STEP) {
+  EACH(i, 0, count) {
     const uint4 word = zeros[i];
     seen |= word.x | word.y | word.z | word.w;
   }

@@ -63,7 +63,7 @@ KERNEL compare_elements(GLOBAL const uint* actual, GLOBAL const uint* expected, 
   uint first = 0u;
   float worst_absolute = 0.0f;
   float worst_relative = 0.0f;
-  for (i64 i = FIRST; i < elements; i += STEP) {
+  EACH(i, 0, elements) {
     const uint wanted = dtype == 5 ? 0u : expected[i];
     float error;
     float magnitude;
@@ -92,7 +92,7 @@ KERNEL compare_elements(GLOBAL const uint* actual, GLOBAL const uint* expected, 
 KERNEL compare_sample(GLOBAL const uint* actual, GLOBAL const uint* places, GLOBAL const uint* expected, int dtype,
                       i64 elements, float absolute, float relative, GLOBAL uint* counts, int slot) {
   GLOBAL uint* out = counts + slot * 6;
-  for (i64 i = FIRST; i < elements; i += STEP) {
+  EACH(i, 0, elements) {
     float magnitude;
     const float error = element_error(actual, dtype, (i64)places[i], expected[i], &magnitude);
     if (error > absolute + relative * magnitude) {
@@ -103,7 +103,7 @@ KERNEL compare_sample(GLOBAL const uint* actual, GLOBAL const uint* places, GLOB
 }
 
 KERNEL widen(GLOBAL const uint* from, int dtype, i64 elements, GLOBAL uint* to) {
-  for (i64 i = FIRST; i < elements; i += STEP) {
+  EACH(i, 0, elements) {
     to[i] = dtype >= 3 ? (uint)integer(from, dtype, i) : float_bits(from, dtype, i);
   }
 }
@@ -112,7 +112,7 @@ KERNEL count_damage(GLOBAL const unsigned char* memory, i64 gap_begin, i64 gap_e
                     GLOBAL uint* counts, int slot) {
   const i64 gap = gap_end - gap_begin;
   uint damaged = 0u;
-  for (i64 i = FIRST; i < size - gap; i += STEP) {
+  EACH(i, 0, size - gap) {
     if (memory[i < gap_begin ? i : i + gap] != (unsigned char)value) ++damaged;
   }
   if (damaged != 0u) ADD(counts + slot * 6 + 4, damaged);
@@ -120,7 +120,7 @@ KERNEL count_damage(GLOBAL const unsigned char* memory, i64 gap_begin, i64 gap_e
 
 KERNEL hash_words(GLOBAL const uint* memory, i64 begin, i64 end, GLOBAL uint* counts, int slot) {
   uint sum = 0u;
-  for (i64 i = begin + FIRST; i < end; i += STEP) {
+  EACH(i, begin, end) {
     uint hash = memory[i] + (uint)i * 0x9e3779b9u;
     hash ^= hash >> 16;
     hash *= 0x85ebca6bu;

@@ -84,7 +84,7 @@ absl::StatusOr<MeasuringProcess*> Measurer::Ready() {
   if (!status.ok()) return status;
   was_ready_ = true;
   // A failure to start the standby process is reported when the process is needed.
-  if (standby_ == nullptr) StandBy().IgnoreError();
+  if (standby_ == nullptr && options_.has_standby) StandBy().IgnoreError();
   return active_.get();
 }
 

@@ -32,6 +32,8 @@ struct MeasurerOptions {
   // standard error.
   debug::DebugOptions debug;
   debug::DebugPrint on_debug;
+  // False: no process is on standby; if one ends, the next one starts when it is needed.
+  bool has_standby = true;
 };
 
 // The time limits of the steps of a request.

@@ -19,6 +19,11 @@ using device::DType;
 using record::Cat;
 using runtime::Dimensions;
 
+// A copy of an argument may use this fraction of the device's memory: 1 / kCopyShare.
+constexpr uint64_t kCopyShare = 16;
+
+size_t WholeWords(size_t bytes) { return (bytes + sizeof(uint32_t) - 1) / sizeof(uint32_t) * sizeof(uint32_t); }
+
 // NaN in every float format; a conspicuous value as an integer; neither true nor false as a bool.
 uint8_t PoisonByte(DType dtype) { return IsFloat(dtype) ? 0xff : 0xa5; }
 
@@ -50,6 +55,7 @@ absl::Status ProblemMemory::Allocate() {
                      GuardedBuffer::Create(device_.get(), buffer.elements() * SizeOf(ToDType(buffer))));
     buffers_.push_back(std::move(guarded));
     expected_.push_back(nullptr);
+    copies_.push_back(nullptr);
     if (!buffer.written()) continue;
     ASSIGN_OR_RETURN(std::unique_ptr<Buffer> expected, device_->Allocate(buffer.elements() * sizeof(float)));
     expected_.back() = std::move(expected);
@@ -90,8 +96,23 @@ absl::Status ProblemMemory::Restore(int index) {
   Buffer* body = buffers_[static_cast<size_t>(index)].body();
   const std::optional<std::byte> uniform = uniform_[static_cast<size_t>(index)];
   if (uniform.has_value()) return device_->Fill(body, std::to_integer<uint8_t>(*uniform));
+  const Buffer* copy = copies_[static_cast<size_t>(index)].get();
+  if (copy != nullptr) return device_->Copy(body, copy, body->size_bytes());
   if (HasContents(index)) return Upload(body, Contents(index).initial());
   return device_->Fill(body, PoisonByte(ToDType(setup_.buffers(index))));
+}
+
+absl::Status ProblemMemory::KeepCopy(int index) {
+  const Buffer* body = buffers_[static_cast<size_t>(index)].body();
+  const bool is_needed = IsWritten(index) && HasContents(index) && !uniform_[static_cast<size_t>(index)];
+  if (!is_needed || body->size_bytes() > device_->properties().global_bytes / kCopyShare) return absl::OkStatus();
+  absl::StatusOr<std::unique_ptr<Buffer>> copy = device_->Allocate(WholeWords(body->size_bytes()));
+  if (!copy.ok()) return absl::OkStatus();  // the memory is full; uploads do without a copy
+  // The hash includes the bytes up to the next word.
+  RETURN_IF_ERROR(device_->Fill(copy->get(), 0));
+  RETURN_IF_ERROR(device_->Copy(copy->get(), body, body->size_bytes()));
+  copies_[static_cast<size_t>(index)] = *std::move(copy);
+  return absl::OkStatus();
 }
 
 void ProblemMemory::FindUniformBytes() {
@@ -110,8 +131,10 @@ absl::Status ProblemMemory::RestoreAll(int data_set) {
   data_set_ = data_set;
   FindUniformBytes();
   for (int i = 0; i < buffer_count(); ++i) {
+    copies_[static_cast<size_t>(i)] = nullptr;
     absl::Status status = buffers_[static_cast<size_t>(i)].Mend(device_.get());
     if (status.ok()) status = Restore(i);
+    if (status.ok()) status = KeepCopy(i);
     if (status.ok() && IsWritten(i) && baseline_ == nullptr) {
       status = Upload(expected_[static_cast<size_t>(i)].get(), Contents(i).expected());
     }
@@ -191,6 +214,9 @@ absl::Status ProblemMemory::QueueCounts(int index, bool with_results) {
                                              GuardedBuffer::kZoneByte, counts_.get(), index);
   if (!status.ok()) return status;
   if (!buffer.written()) return checks_->Hash(guarded.all(), guarded.begin(), guarded.end(), counts_.get(), index);
+  if (const Buffer* copy = copies_[static_cast<size_t>(index)].get(); copy != nullptr) {
+    RETURN_IF_ERROR(checks_->Hash(copy, 0, static_cast<int64_t>(copy->size_bytes()), counts_.get(), index));
+  }
   const Buffer* expected = expected_[static_cast<size_t>(index)].get();
   const auto elements = static_cast<int64_t>(buffer.elements());
   status = checks_->Hash(expected, 0, elements * 4, counts_.get(), buffer_count() + index);
@@ -257,11 +283,11 @@ std::optional<wire::Failure> ProblemMemory::FindDamage(const std::vector<CheckCo
                           Cat("wrote beyond '", name, "': ", counts[index].damaged_bytes, " bytes of the red zones (",
                               GuardedBuffer::kZoneBytes, " bytes before and after it) were changed"));
     }
-    if (counts[index].hash != whole_[index].hash) {
+    if (!IsWritten(i) && counts[index].hash != whole_[index].hash) {
       return CheckFailure("InputChanged", "input", Cat("wrote to '", name, "', which is a read-only input"));
     }
     const size_t expected = buffers_.size() + index;
-    if (counts[expected].hash != whole_[expected].hash) {
+    if (counts[expected].hash != whole_[expected].hash || counts[index].hash != whole_[index].hash) {
       return CheckFailure("OutOfBounds", "other_memory", "wrote to memory that is not one of its arguments");
     }
   }

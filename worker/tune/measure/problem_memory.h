@@ -28,7 +28,8 @@ struct CheckVerdict {
 class LoadedConfig;
 
 // The problem in the device's memory. Buffers are restored from the host's copy in shared memory, which no kernel can
-// reach, and expected results from there or from another run of the baseline.
+// reach, and expected results from there or from another run of the baseline. Arguments that kernels read and write are
+// restored from copies in the device's memory, whose hashes show if a kernel changed them.
 class ProblemMemory {
  public:
   // Allocates the memory and compiles the checks. Returns the device's errors. INVALID_ARGUMENT: the setup does not fit
@@ -71,6 +72,9 @@ class ProblemMemory {
   // Finds the buffers whose contents are the same byte everywhere, such as zeros: filling is faster than an upload.
   void FindUniformBytes();
   absl::Status Restore(int index);
+  // Keeps a copy of a restored buffer on the device if every launch needs its contents again, which saves an upload for
+  // each config.
+  absl::Status KeepCopy(int index);
   absl::Status RestoreAll(int data_set);
   // Runs the baseline on the data set, whose inputs are restored, and keeps its results as the expected ones.
   absl::Status RunBaseline();
@@ -96,6 +100,7 @@ class ProblemMemory {
   std::vector<GuardedBuffer> buffers_;
   std::vector<std::optional<std::byte>> uniform_;          // of the current data set: the byte of uniform contents
   std::vector<std::unique_ptr<device::Buffer>> expected_;  // of the current data set; null: the buffer is read-only
+  std::vector<std::unique_ptr<device::Buffer>> copies_;    // of the current data set; null: restored from the host
   std::unique_ptr<device::Buffer> counts_;
   std::unique_ptr<LoadedConfig> baseline_;  // null: the expected results are in data_
   std::vector<CheckCounts> whole_;  // the counts of unchanged memory; the hashes of data that kernels must not change

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "worker/tune/measure/measure_request.h"
 #include "worker/tune/measure/sample_statistics.h"
 
 namespace telemetry::worker::tune::measure {
@@ -36,6 +37,10 @@ bool SampleSeries::GaveUp() const {
   return all_.size() < kScreening ? fastest_ms > 2 * limit_ms : fastest_ms > limit_ms;
 }
 
+bool SampleSeries::IsFar() const {
+  return effort_.far_above_ms() > 0 && counted_ms_.size() >= kScreening && Median(counted_ms_) > effort_.far_above_ms();
+}
+
 bool SampleSeries::IsThrottledThroughout() const {
   const auto most_dropped = static_cast<size_t>(std::max(2 * effort_.min_samples(), 2 * kScreening));
   return all_.size() - counted_ms_.size() >= most_dropped && counted_ms_.size() < most_dropped / 2;
@@ -56,9 +61,12 @@ int SampleSeries::Next(absl::Duration elapsed, double estimate_ms) const {
   }
   const absl::Duration budget = absl::Milliseconds(effort_.budget_ms());
   if (counted >= kScreening && (elapsed >= budget || counted >= effort_.max_samples())) return 0;
-  if (counted >= effort_.min_samples() && RelativeErrorOfMedian(counted_ms_) <= effort_.precision()) return 0;
+  const bool is_far = IsFar();
+  const double precision = is_far ? std::max(effort_.precision(), MeasureEffort::kFarPrecision) : effort_.precision();
+  if (counted >= effort_.min_samples() && RelativeErrorOfMedian(counted_ms_) <= precision) return 0;
   const double sample_ms = absl::ToDoubleMilliseconds(elapsed) / static_cast<double>(all_.size());
-  const int missing = std::max(1, effort_.max_samples() - counted);
+  const int missing =
+      is_far ? std::max(kScreening, effort_.min_samples() - counted) : std::max(1, effort_.max_samples() - counted);
   return std::min(missing, BatchSize(sample_ms, budget - elapsed));
 }
 

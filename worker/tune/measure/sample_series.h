@@ -31,6 +31,7 @@ class SampleSeries {
   static constexpr int kScreening = 3;
 
   bool GaveUp() const;
+  bool IsFar() const;
   bool IsThrottledThroughout() const;
   int BatchSize(double sample_ms, absl::Duration left) const;
 

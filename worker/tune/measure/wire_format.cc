@@ -26,6 +26,7 @@ void Label(const ArgumentLabel& label, wire::Argument* argument) {
 wire::Effort ToWire(const MeasureEffort& effort) {
   wire::Effort message;
   message.set_give_up_above_ms(effort.give_up_above_ms);
+  message.set_far_above_ms(effort.far_above_ms);
   message.set_min_samples(effort.min_samples);
   message.set_max_samples(effort.max_samples);
   message.set_precision(effort.precision);

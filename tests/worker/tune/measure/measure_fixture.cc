@@ -2,6 +2,9 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <utility>
 
@@ -111,6 +114,20 @@ wire::Failure MeasureTest::ExpectFailure(const MeasureRequest& request) {
 void MeasureTest::ExpectThatTheNextIsMeasuredRight() {
   const wire::Outcome outcome = Measure(kRight);
   EXPECT_TRUE(outcome.has_perf_ms()) << outcome.failure().message();
+}
+
+std::vector<pid_t> ListChildren(pid_t parent) {
+  std::vector<pid_t> children;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    std::ifstream stat(entry.path() / "stat");
+    std::string text((std::istreambuf_iterator<char>(stat)), {});
+    const size_t end_of_name = text.rfind(')');
+    if (end_of_name == std::string::npos) continue;
+    if (std::stoi(text.substr(end_of_name + 4)) == parent) children.push_back(std::stoi(name));
+  }
+  return children;
 }
 
 }  // namespace telemetry::worker::tune::measure

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <sys/types.h>
 
 #include <memory>
 #include <string>
@@ -10,6 +11,9 @@
 #include "worker/tune/measure/measurer.h"
 
 namespace telemetry::worker::tune::measure {
+
+// Returns the running processes that `parent` has started.
+std::vector<pid_t> ListChildren(pid_t parent);
 
 // Measures kernels that double the numbers of `x` into `out`, or fail to do so, on the device in TELEMETRY_TEST_DEVICE
 // ("opencl:0" if it is not set), in real processes of this program. Each kernel body is written once, with macros for

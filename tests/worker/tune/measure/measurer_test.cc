@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 
@@ -104,6 +105,15 @@ TEST_F(MeasurerTest, ACrashCostsOneConfig) {
   EXPECT_EQ(failure.code(), IsCuda() ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "SIGSEGV");
   ExpectThatTheNextIsMeasuredRight();
   ExpectFailure("out[(long)i + ((long)1 << 42)] = 2.0f * x[i];");
+  ExpectFailure("out[(long)i + ((long)1 << 42)] = 2.0f * x[i];");
+  ExpectThatTheNextIsMeasuredRight();
+}
+
+TEST_F(MeasurerTest, WithoutStandbyACrashIsFollowedByANewProcess) {
+  measurer_ = nullptr;
+  const size_t others = ListChildren(getpid()).size();
+  Start(DoublingProblem(), {.has_standby = false});
+  EXPECT_EQ(ListChildren(getpid()).size(), others + 1);
   ExpectFailure("out[(long)i + ((long)1 << 42)] = 2.0f * x[i];");
   ExpectThatTheNextIsMeasuredRight();
 }

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <string>
@@ -30,21 +29,6 @@ class WaitingTuner : public MeasureTest {
     pause();
   }
 };
-
-// Returns the running processes that `parent` has started.
-std::vector<pid_t> ListChildren(pid_t parent) {
-  std::vector<pid_t> children;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-    const std::string name = entry.path().filename();
-    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-    std::ifstream stat(entry.path() / "stat");
-    std::string text((std::istreambuf_iterator<char>(stat)), {});
-    const size_t end_of_name = text.rfind(')');
-    if (end_of_name == std::string::npos) continue;
-    if (std::stoi(text.substr(end_of_name + 4)) == parent) children.push_back(std::stoi(name));
-  }
-  return children;
-}
 
 bool IsGone(pid_t pid) {
   std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");

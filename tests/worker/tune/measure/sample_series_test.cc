@@ -49,6 +49,22 @@ struct SampledSeries {
   int taken = 0;
 };
 
+// Samples that differ by 2 % and more.
+Sample Noisy(int i) { return {0.1 * (1 + 0.02 * (i % 3)), kBest}; }
+
+TEST(SampleSeriesTest, AConfigFarFromTheBestGetsTheFewestSamples) {
+  wire::Effort effort = EffortFor();
+  effort.set_precision(0.002);
+  EXPECT_GT(SampledSeries(effort).To(Noisy).samples_ms_size(), 30);
+  effort.set_far_above_ms(0.11);
+  EXPECT_GT(SampledSeries(effort).To(Noisy).samples_ms_size(), 30) << "it is not far";
+  effort.set_far_above_ms(0.09);
+  const wire::Outcome outcome = SampledSeries(effort).To(Noisy);
+  EXPECT_GE(outcome.samples_ms_size(), 8);
+  EXPECT_LE(outcome.samples_ms_size(), 14);
+  EXPECT_NEAR(outcome.perf_ms(), 0.102, 0.001);
+}
+
 TEST(SampleSeriesTest, EndsWhenTheMedianIsKnown) {
   SampledSeries run(EffortFor());
   const wire::Outcome outcome = run.To([](int i) { return Sample{i % 10 == 9 ? 1.0 : 0.1, kBest}; });
