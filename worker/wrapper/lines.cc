@@ -51,6 +51,11 @@ class LineWriter {
     return Cat("index_put ", Name(line.target), "[", Name(line.indices), "] ", line.accumulate ? "+=" : "=", " ",
                Name(line.values));
   }
+  std::string operator()(const EnterSubgraph& line) const { return Cat("enter_subgraph ", line.name); }
+  std::string operator()(const ExitSubgraph&) const { return "exit_subgraph"; }
+  std::string operator()(const If& line) const { return Cat("if ", Name(line.predicate)); }
+  std::string operator()(const Else&) const { return "else"; }
+  std::string operator()(const EndIf&) const { return "end_if"; }
   std::string operator()(const Comment& line) const { return Cat("# ", line.text); }
 
  private:
@@ -91,6 +96,11 @@ struct EffectsReader {
   }
   LineEffects operator()(const Unpack& line) const { return {.uses = {line.buffer}}; }
   LineEffects operator()(const IndexPut& line) const { return {.uses = {line.target, line.indices, line.values}}; }
+  LineEffects operator()(const If& line) const { return {.uses = {line.predicate}}; }
+  LineEffects operator()(const EnterSubgraph&) const { return {}; }
+  LineEffects operator()(const ExitSubgraph&) const { return {}; }
+  LineEffects operator()(const Else&) const { return {}; }
+  LineEffects operator()(const EndIf&) const { return {}; }
   LineEffects operator()(const Comment&) const { return {}; }
 
   static LineEffects OfCall(const KernelCall& call) {

@@ -100,13 +100,34 @@ struct IndexPut {
   bool accumulate = false;
 };
 
+// The begin of a subgraph: lines with a name. Buffers that the lines make end in the subgraph, and they end no others.
+// A subgraph that is not a branch of a conditional always runs.
+struct EnterSubgraph {
+  std::string name;
+};
+
+// The end of the subgraph that was entered last.
+struct ExitSubgraph {};
+
+// The begin of a conditional. Its first branch is the subgraph after this line, which runs if the predicate is not 0.
+struct If {
+  int predicate = -1;  // bool or i32, of one element (subgraphs.h)
+};
+
+// The second branch of a conditional, if there is one, is the subgraph after this line. It runs if the predicate is 0.
+struct Else {};
+
+// The end of a conditional.
+struct EndIf {};
+
 // A comment for readers of the plan.
 struct Comment {
   std::string text;
 };
 
-using Line = std::variant<DefineKernel, Allocate, Free, FreeIfNotReused, Reuse, Reinterpret, CallKernel, CallExtern,
-                          CallExternAllocating, Unpack, IndexPut, Comment>;
+using Line =
+    std::variant<DefineKernel, Allocate, Free, FreeIfNotReused, Reuse, Reinterpret, CallKernel, CallExtern,
+                 CallExternAllocating, Unpack, IndexPut, EnterSubgraph, ExitSubgraph, If, Else, EndIf, Comment>;
 
 // The buffers, kernels and lines of a program.
 struct Plan {

@@ -34,6 +34,8 @@ std::string PlanBuilder::WhyNot(BufferRef buffer) const {
   if (buffer.id < 0 || static_cast<size_t>(buffer.id) >= plan_.buffers.size()) {
     return Cat("no buffer ", buffer.id, " among ", plan_.buffers.size());
   }
+  const std::string& subgraph = subgraphs_[static_cast<size_t>(buffer.id)];
+  if (!subgraph.empty()) return Cat("buffer '", plan_.buffer(buffer.id).name, "' ended with subgraph '", subgraph, "'");
   const int root = roots_[static_cast<size_t>(buffer.id)];
   if (!is_ended_[static_cast<size_t>(root)]) return "";
   const std::string of = root == buffer.id ? "" : Cat(", a view of '", plan_.buffer(root).name, "',");
@@ -56,6 +58,8 @@ BufferRef PlanBuilder::AddBuffer(PlanBuffer buffer) {
   roots_.push_back(id);
   is_input_.push_back(false);
   is_ended_.push_back(false);
+  depths_.push_back(scopes_.size());
+  subgraphs_.emplace_back();
   return {id};
 }
 
@@ -66,6 +70,7 @@ BufferRef PlanBuilder::Input(const std::string& name, DType dtype, std::vector<i
       AddBuffer({.name = name, .dtype = dtype, .sizes = std::move(sizes), .strides = std::move(strides)});
   if (buffer.id < 0) return buffer;
   is_input_[static_cast<size_t>(buffer.id)] = true;
+  depths_[static_cast<size_t>(buffer.id)] = 0;
   plan_.inputs.push_back(buffer.id);
   return buffer;
 }
@@ -131,6 +136,9 @@ void PlanBuilder::End(BufferRef buffer, bool may_be_reused) {
     if (roots_[id] != buffer.id) why = named("is a view, which has no memory of its own");
     const auto is_of = [&](int output) { return roots_[static_cast<size_t>(output)] == buffer.id; };
     if (std::any_of(plan_.outputs.begin(), plan_.outputs.end(), is_of)) why = named("is an output of the plan");
+    if (why.empty() && depths_[id] != scopes_.size()) {
+      why = named(Cat("is made outside subgraph '", scopes_.back().name, "' and cannot end in it"));
+    }
   }
   if (!why.empty()) {
     Fail(absl::InvalidArgumentError(Cat("free: ", why)));
@@ -159,6 +167,9 @@ void PlanBuilder::Output(BufferRef buffer) {
   if (why.empty() && is_input_[static_cast<size_t>(roots_[static_cast<size_t>(buffer.id)])]) {
     why = Cat("buffer '", plan_.buffer(buffer.id).name, "' is an input or a view of one");
   }
+  if (why.empty() && depths_[static_cast<size_t>(buffer.id)] > 0) {
+    why = Cat("buffer '", plan_.buffer(buffer.id).name, "' ends with the subgraph that makes it");
+  }
   if (!why.empty()) return Fail(absl::InvalidArgumentError(Cat("output: ", why)));
   plan_.outputs.push_back(buffer.id);
 }
@@ -172,11 +183,21 @@ int PlanBuilder::Define(PlanKernel kernel) {
   kernel.name = same_name == 0 ? kernel.library->name : Cat(kernel.library->name, "_", same_name);
   plan_.kernels.push_back(std::move(kernel));
   const int id = static_cast<int>(plan_.kernels.size()) - 1;
-  plan_.lines.emplace_back(DefineKernel{id});
+  // Kernels are defined outside subgraphs.
+  if (scopes_.empty()) {
+    plan_.lines.emplace_back(DefineKernel{id});
+  } else {
+    const size_t at = scopes_.front().first_line++;
+    plan_.lines.insert(plan_.lines.begin() + static_cast<std::ptrdiff_t>(at), DefineKernel{id});
+  }
   return id;
 }
 
 absl::StatusOr<Plan> PlanBuilder::Finish() {
+  if (!scopes_.empty()) {
+    const std::string_view call = scopes_.back().conditional >= 0 ? "EndIf" : "ExitSubgraph";
+    Fail(absl::InvalidArgumentError(Cat("subgraph '", scopes_.back().name, "' is open; call ", call, "() first")));
+  }
   for (size_t i = 0; i < plan_.buffers.size() && !failed(); ++i) {
     const int id = static_cast<int>(i);
     const auto shows = [&](int output) { return roots_[static_cast<size_t>(output)] == id; };

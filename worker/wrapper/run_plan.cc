@@ -11,6 +11,7 @@
 #include "worker/wrapper/call_values.h"
 #include "worker/wrapper/index_put.h"
 #include "worker/wrapper/matrix_product.h"
+#include "worker/wrapper/subgraphs.h"
 #include "worker/wrapper/verify_plan.h"
 
 namespace telemetry::worker::wrapper {
@@ -25,6 +26,7 @@ PlanRunner::PlanRunner(Plan plan, std::shared_ptr<Device> device, debug::ValueDe
     : plan_(std::move(plan)),
       device_(std::move(device)),
       debugger_(debugger),
+      jumps_(FindSubgraphs(plan_).jumps),
       memory_(&plan_, device_, debugger != nullptr && debugger->WantsAnyValues()) {}
 
 absl::StatusOr<std::unique_ptr<PlanRunner>> PlanRunner::Create(Plan plan, std::shared_ptr<Device> device,
@@ -61,9 +63,13 @@ absl::StatusOr<std::vector<Tensor>> PlanRunner::Run(absl::Span<const Tensor> inp
   if (debugger_ != nullptr) {
     debugger_->BeginProgram(plan_.name, [&] { return InputValues(plan_, inputs); });
   }
-  for (size_t i = 0; i < plan_.lines.size(); ++i) {
-    status = RunLine(plan_.lines[i]);
-    if (status.ok()) continue;
+  for (size_t i = 0; i < plan_.lines.size();) {
+    const absl::StatusOr<size_t> next = RunLine(i);
+    if (next.ok()) {
+      i = *next;
+      continue;
+    }
+    status = next.status();
     // Waits for the work that earlier lines queued, because the caller cannot wait for it after the error.
     if (device_ != nullptr) device_->Synchronize().IgnoreError();
     memory_.Clear();
@@ -75,10 +81,15 @@ absl::StatusOr<std::vector<Tensor>> PlanRunner::Run(absl::Span<const Tensor> inp
   return outputs;
 }
 
-absl::Status PlanRunner::RunLine(const Line& line) {
+absl::StatusOr<size_t> PlanRunner::RunLine(size_t index) {
+  const Line& line = plan_.lines[index];
   RETURN_IF_ERROR(memory_.Update(line));
-  if (!IsCall(line)) return absl::OkStatus();
-  return debugger_ == nullptr ? RunCall(line) : RunDebugged(line);
+  if (IsCall(line)) RETURN_IF_ERROR(debugger_ == nullptr ? RunCall(line) : RunDebugged(line));
+  if (const auto* condition = std::get_if<If>(&line)) {
+    ASSIGN_OR_RETURN(const bool is_true, memory_.IsTrue(condition->predicate));
+    if (is_true) return index + 1;
+  }
+  return jumps_[index];
 }
 
 absl::Status PlanRunner::RunCall(const Line& line) {

@@ -9,6 +9,7 @@
 #include "proto/record/strings.h"
 #include "worker/wrapper/index_put.h"
 #include "worker/wrapper/size_class.h"
+#include "worker/wrapper/subgraphs.h"
 
 namespace telemetry::worker::wrapper {
 
@@ -52,7 +53,7 @@ class Verifier {
   }
 
  private:
-  enum class State { kNotYet, kPacked, kThere, kFreed };
+  enum class State { kNotYet, kPacked, kThere, kFreed, kLeft };
   struct Known {
     State state = State::kNotYet;
     int root = -1;  // the buffer that owns the memory, also for views
@@ -61,7 +62,18 @@ class Verifier {
     int freed_at = 0;
     std::string pack;
     int pack_index = 0;
+    size_t depth = 0;      // the number of subgraphs around the line that made it
+    std::string subgraph;  // whose end ended it
   };
+  // A subgraph that is open.
+  struct Scope {
+    std::string name;
+    bool is_branch = false;
+    bool is_else = false;
+  };
+  // The lines that may follow: any one that neither begins nor ends a branch, the begin of a branch, or what follows
+  // the end of one.
+  enum class Expected { kAny, kBranch, kElseOrEnd, kEnd };
 
   absl::Status Refuse(std::string_view why) const {
     return absl::InvalidArgumentError(Cat("plan '", plan_.name, "': ", why));
@@ -118,12 +130,15 @@ class Verifier {
 
   // Applies a line to the state. Returns the reason why it cannot be run; empty if it can.
   std::string Follow(const Line& line) {
+    if (std::string why = FollowSubgraphs(line); !why.empty()) return why;
     const LineEffects effects = ComputeEffects(line);
     if (const auto* part = std::get_if<Unpack>(&line)) return FollowUnpack(*part);
     for (const int id : effects.uses) {
       if (std::string why = WhyNotThere(id); !why.empty()) return why;
     }
+    if (const auto* condition = std::get_if<If>(&line)) return WhyNotPredicate(plan_.buffer(condition->predicate));
     if (const auto* definition = std::get_if<DefineKernel>(&line)) {
+      if (!scopes_.empty()) return Cat("is in ", NamedScope(), "; kernels are defined outside subgraphs");
       defined_[static_cast<size_t>(definition->kernel)] = true;
     }
     if (const KernelCall* call = AsKernelCall(line)) {
@@ -140,8 +155,58 @@ class Verifier {
     return FollowMakes(line, effects.makes);
   }
 
+  std::string NamedScope() const { return Cat("subgraph '", scopes_.back().name, "'"); }
+
+  std::string FollowSubgraphs(const Line& line) {
+    const bool enters = std::holds_alternative<EnterSubgraph>(line);
+    const bool otherwise = std::holds_alternative<Else>(line);
+    const bool ends = std::holds_alternative<EndIf>(line);
+    if (expected_ == Expected::kBranch && !enters) return "a branch is a subgraph, but enter_subgraph is missing";
+    if ((expected_ == Expected::kElseOrEnd || expected_ == Expected::kEnd) && !otherwise && !ends) {
+      return "end_if is missing after a branch";
+    }
+    if (expected_ == Expected::kAny && (otherwise || ends)) return "is not after a branch of a conditional";
+    if (expected_ == Expected::kEnd && otherwise) return "is the second else of a conditional";
+    if (otherwise || std::holds_alternative<If>(line)) {
+      next_is_else_ = otherwise;
+      expected_ = Expected::kBranch;
+    } else if (enters) {
+      return FollowEnter(std::get<EnterSubgraph>(line));
+    } else if (ends) {
+      expected_ = Expected::kAny;
+    } else if (std::holds_alternative<ExitSubgraph>(line)) {
+      return FollowExit();
+    }
+    return "";
+  }
+
+  std::string FollowEnter(const EnterSubgraph& line) {
+    if (scopes_.size() == kMostSubgraphDepth) return Cat("at most ", kMostSubgraphDepth, " subgraphs can be nested");
+    const bool is_branch = expected_ == Expected::kBranch;
+    scopes_.push_back({.name = line.name, .is_branch = is_branch, .is_else = is_branch && next_is_else_});
+    expected_ = Expected::kAny;
+    return "";
+  }
+
+  std::string FollowExit() {
+    if (scopes_.empty()) return "no subgraph is open";
+    for (size_t i = 0; i < buffers_.size(); ++i) {
+      Known& known = buffers_[i];
+      const int id = static_cast<int>(i);
+      if (known.depth != scopes_.size() || known.state == State::kFreed || known.state == State::kLeft) continue;
+      if (known.root == id) return Cat(Named(id), " is made in ", NamedScope(), ", but never freed there");
+      known.state = State::kLeft;
+      known.subgraph = scopes_.back().name;
+    }
+    const Scope left = scopes_.back();
+    scopes_.pop_back();
+    expected_ = !left.is_branch ? Expected::kAny : left.is_else ? Expected::kEnd : Expected::kElseOrEnd;
+    return "";
+  }
+
   std::string WhyNotThere(int id) {
     const Known& known = At(id);
+    if (known.state == State::kLeft) return Cat(Named(id), " ended with subgraph '", known.subgraph, "'");
     if (known.state == State::kNotYet) return Cat(Named(id), " does not exist yet");
     if (known.state == State::kPacked) return Cat(Named(id), " is still in pack '", known.pack, "'");
     const Known& root = At(known.root);
@@ -210,6 +275,8 @@ class Verifier {
     Known& known = At(id);
     if (known.root != id) return Cat(Named(id), " is a view, which has no memory of its own");
     if (IsIn(plan_.inputs, id)) return Cat(Named(id), " is an input, which belongs to the caller");
+    if (known.depth != scopes_.size())
+      return Cat(Named(id), " is made outside ", NamedScope(), " and cannot end in it");
     known.state = State::kFreed;
     known.freed_at = position_;
     return "";
@@ -227,7 +294,7 @@ class Verifier {
       return Cat(Named(line.view), " shows elements ", line.offset, " to ", line.offset, " + ", span, " from element ",
                  base.offset, " of '", memory.name, "', which has ", memory.span());
     }
-    view = {.state = State::kThere, .root = base.root, .offset = base.offset + line.offset};
+    view = {.state = State::kThere, .root = base.root, .offset = base.offset + line.offset, .depth = scopes_.size()};
     return "";
   }
 
@@ -237,7 +304,10 @@ class Verifier {
     for (size_t i = 0; i < makes.size(); ++i) {
       Known& known = At(makes[i]);
       if (known.state != State::kNotYet) return Cat(Named(makes[i]), " exists already");
-      known = {.state = is_packed ? State::kPacked : State::kThere, .root = makes[i], .is_planned = !allocating};
+      known = {.state = is_packed ? State::kPacked : State::kThere,
+               .root = makes[i],
+               .is_planned = !allocating,
+               .depth = scopes_.size()};
       if (is_packed) known.pack = allocating->pack;
       known.pack_index = static_cast<int>(i);
     }
@@ -249,11 +319,14 @@ class Verifier {
     if (known.state != State::kPacked || known.pack != line.pack || known.pack_index != line.index) {
       return Cat(Named(line.buffer), " is not part ", line.index, " of pack '", line.pack, "'");
     }
+    if (known.depth != scopes_.size()) return Cat("pack '", line.pack, "' is made outside ", NamedScope());
     known.state = State::kThere;
     return "";
   }
 
   absl::Status CheckEnd() {
+    if (!scopes_.empty()) return Refuse(Cat(NamedScope(), " is not closed"));
+    if (expected_ != Expected::kAny) return Refuse("a conditional is not closed");
     for (const int id : plan_.outputs) {
       if (std::string why = WhyNotThere(id); !why.empty()) return Refuse(Cat("output: ", why));
       kept_.push_back(At(id).root);
@@ -271,6 +344,9 @@ class Verifier {
   std::vector<Known> buffers_;
   std::vector<bool> defined_;
   std::vector<int> kept_;  // by output: the buffer that owns its memory
+  std::vector<Scope> scopes_;
+  Expected expected_ = Expected::kAny;
+  bool next_is_else_ = false;  // if a branch is expected
   int position_ = 0;
 };
 

@@ -13,6 +13,9 @@ namespace telemetry::worker::wrapper {
 // - Every buffer exists when it is used and has not been freed before. A view ends with its base.
 // - Views are inside their memory.
 // - A reuse keeps the dtype and the size class.
+// - Subgraphs and conditionals are closed, and at most kMostSubgraphDepth of them are nested (subgraphs.h). A branch is
+//   one subgraph. Kernels are defined outside subgraphs. Memory that a subgraph makes is freed in it, and no other
+//   memory is. Buffers that a subgraph makes are not used behind it.
 // - Inputs and outputs are never freed. All other memory is freed exactly once.
 // INVALID_ARGUMENT names plan, line and buffer.
 absl::Status VerifyPlan(const Plan& plan);

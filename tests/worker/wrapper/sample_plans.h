@@ -99,4 +99,37 @@ inline absl::StatusOr<Plan> RowUpdatePlan(device::DType dtype = device::DType::k
   return b.Finish();
 }
 
+// Returns a plan with conditionals: rows are normalised, and then doubled or not, or they are sharpened. The lines
+// behind are in a subgraph.
+inline absl::StatusOr<Plan> RoutedPlan(device::DType dtype = device::DType::kF32) {
+  PlanBuilder b("routed");
+  const BufferRef x = b.Input("x", dtype, {16, 32});
+  const BufferRef weight = b.Input("weight", dtype, {32});
+  const BufferRef is_normed = b.Input("is_normed", device::DType::kBool, {1});
+  const BufferRef is_doubled = b.Input("is_doubled", device::DType::kI32, {});
+  const BufferRef hidden = b.Call("exp", {x}, {.names = {"hidden"}})[0];
+  const BufferRef routed = b.Allocate("routed_rows", dtype, {16, 32});
+  const BufferRef turned = b.View(routed, {32, 16}, {1, 32}, 0, "turned");
+  b.If(is_normed);
+  const CallOutputs norm =
+      b.CallExternAllocating("layer_norm", {hidden, weight, weight}, {.names = {"normed", "mean", "rstd"}});
+  b.If(is_doubled);
+  b.Call("add", {norm[0], norm[0]}, {.into = {routed}});
+  b.Else();
+  b.Call("softmax", {norm[0]}, {.into = {routed}});
+  b.EndIf();
+  b.Else();
+  const BufferRef weights = b.Call("softmax", {hidden}, {.names = {"weights"}})[0];
+  const BufferRef mixed = b.Call("add", {weights, hidden}, {.names = {"mixed"}})[0];
+  const BufferRef sharp = b.Call("softmax", {mixed}, {.names = {"sharp"}})[0];
+  b.Call("add", {sharp, mixed}, {.into = {routed}});
+  b.EndIf();
+  const BufferRef out = b.Allocate("out", dtype, {32, 16});
+  b.EnterSubgraph("tail");
+  b.Call("exp", {b.Call("softmax", {turned}, {.names = {"columns"}})[0]}, {.into = {out}});
+  b.ExitSubgraph();
+  b.Output(out);
+  return b.Finish();
+}
+
 }  // namespace telemetry::worker::wrapper

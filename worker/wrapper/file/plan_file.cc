@@ -88,8 +88,7 @@ class PlanReader {
   absl::StatusOr<Plan> Read() {
     ASSIGN_OR_RETURN(const std::vector<JsonMember> inputs, ReadItems(file_["inputs"], Limits::kInputs));
     for (const JsonMember& input : inputs) RETURN_IF_ERROR(ReadInput(input));
-    ASSIGN_OR_RETURN(const std::vector<JsonMember> lines, ReadItems(file_["lines"], Limits::kLines));
-    for (const JsonMember& line : lines) RETURN_IF_ERROR(ReadLine(line));
+    RETURN_IF_ERROR(ReadLines(file_["lines"]));
     ASSIGN_OR_RETURN(const std::vector<JsonMember> outputs, ReadItems(file_["outputs"], Limits::kOutputs));
     if (outputs.empty()) return file_["outputs"].Error("missing or empty; expected the names of buffers");
     for (const JsonMember& output : outputs) {
@@ -116,6 +115,14 @@ class PlanReader {
     return input.At(builder_.status());
   }
 
+  absl::Status ReadLines(const JsonMember& lines) {
+    ASSIGN_OR_RETURN(const std::vector<JsonMember> items, ReadItems(lines, Limits::kLines));
+    lines_ += items.size();
+    if (lines_ > Limits::kLines) return lines.Error(Cat("the plan has more than ", Limits::kLines, " lines"));
+    for (const JsonMember& line : items) RETURN_IF_ERROR(ReadLine(line));
+    return absl::OkStatus();
+  }
+
   // A line is an object whose kind is the name of one of its members.
   absl::Status ReadLine(const JsonMember& line) {
     static constexpr std::pair<std::string_view, ReadKind> kKinds[] = {{"call", &PlanReader::ReadCall},
@@ -123,6 +130,8 @@ class PlanReader {
                                                                        {"extern_allocating", &PlanReader::ReadCall},
                                                                        {"view", &PlanReader::ReadView},
                                                                        {"index_put", &PlanReader::ReadIndexPut},
+                                                                       {"if", &PlanReader::ReadIf},
+                                                                       {"subgraph", &PlanReader::ReadSubgraph},
                                                                        {"allocate", &PlanReader::ReadAllocate},
                                                                        {"free", &PlanReader::ReadEnd},
                                                                        {"release", &PlanReader::ReadEnd},
@@ -191,6 +200,32 @@ class PlanReader {
       ASSIGN_OR_RETURN(accumulate, ReadBool(line["accumulate"]));
     }
     builder_.IndexPut(target, indices, values, accumulate);
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadIf(const JsonMember& line) {
+    RETURN_IF_ERROR(CheckMembers(line, {"if", "then", "else"}));
+    ASSIGN_OR_RETURN(const BufferRef predicate, ReadBuffer(line["if"]));
+    if (!line["then"].exists()) return line["then"].Error("missing; expected an array of lines");
+    builder_.If(predicate);
+    RETURN_IF_ERROR(line.At(builder_.status()));
+    RETURN_IF_ERROR(ReadLines(line["then"]));
+    if (line["else"].exists()) {
+      builder_.Else();
+      RETURN_IF_ERROR(ReadLines(line["else"]));
+    }
+    builder_.EndIf();
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadSubgraph(const JsonMember& line) {
+    RETURN_IF_ERROR(CheckMembers(line, {"subgraph", "lines"}));
+    ASSIGN_OR_RETURN(const std::string name, ReadName(line["subgraph"]));
+    if (!line["lines"].exists()) return line["lines"].Error("missing; expected an array of lines");
+    builder_.EnterSubgraph(name);
+    RETURN_IF_ERROR(line.At(builder_.status()));
+    RETURN_IF_ERROR(ReadLines(line["lines"]));
+    builder_.ExitSubgraph();
     return absl::OkStatus();
   }
 
@@ -285,6 +320,7 @@ class PlanReader {
   const PlanSymbols symbols_;
   spec::Evaluation evaluation_;  // the budget of all expressions of the file
   PlanBuilder builder_;
+  size_t lines_ = 0;  // read so far
   std::map<std::string, BufferRef, std::less<>> buffers_;
 };
 

@@ -59,6 +59,16 @@ TEST(ProgramGoldenTest, WrittenRows) {
   ExpectGolden("row_update.debug.py.txt", PythonProgram(plan, options));
 }
 
+TEST(ProgramGoldenTest, Conditionals) {
+  const Plan plan = PlanMemory(*RoutedPlan())->plan;
+  ProgramOptions options = OptionsFor(CudaTarget());
+  ExpectGolden("routed.plan.txt", plan.DebugString());
+  ExpectGolden("routed.fx.py.txt", FxProgram(plan, options));
+  options.debug = {.level = debug::DebugLevel::kPrint, .kernels = {"add"}};
+  ExpectGolden("routed.debug.cuda.cpp.txt", CppProgram(plan, options));
+  ExpectGolden("routed.debug.py.txt", PythonProgram(plan, options));
+}
+
 TEST(ProgramGoldenTest, DebugCalls) {
   for (const int index : {1, 4}) {
     const Plan plan = FivePlans()[static_cast<size_t>(index)];
@@ -90,6 +100,7 @@ TEST(ProgramGoldenTest, TheGoldenPlansHaveAllKindsOfLines) {
   std::set<size_t> kinds;
   std::vector<Plan> plans = FivePlans();
   plans.push_back(*RowUpdatePlan());
+  plans.push_back(*RoutedPlan());
   for (const Plan& plan : plans) {
     for (const Line& line : plan.lines) kinds.insert(line.index());
   }
