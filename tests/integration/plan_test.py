@@ -141,6 +141,19 @@ class PlanCommand(unittest.TestCase):
         self.assertIn("3 inputs, 4 calls, 1 output", self.output("list", self.file))
         self.assertIn("out f16[32, 64]: right: ", self.output("run", self.file, "--device", DEVICE))
 
+    def test_run_scatters_and_joins(self):
+        inputs = [*PLAN["inputs"], {"name": "places", "dtype": "i32", "sizes": [32, 16]}]
+        lines = [*PLAN["lines"][:-1], {"call": "exp", "arguments": ["rows"], "outputs": ["table"]},
+                 {"view": "part", "of": "weights", "sizes": [32, 16], "strides": [64, 1]},
+                 {"scatter": "table", "dimension": 1, "indices": "places", "values": "part", "reduce": "amax"},
+                 {"concatenate": ["table", "rows", "table"], "dimension": 1, "outputs": ["out"]}]  # fmt: skip
+        self.file.write_text(json.dumps(PLAN | {"inputs": inputs, "lines": lines}))
+        self.assertIn("3 inputs, 5 calls, 1 output", self.output("list", self.file))
+        self.assertIn("out f16[32, 192]: right: ", self.output("run", self.file, "--device", DEVICE))
+        for form, dialect, call in (("cpp", "cuda", "HostScatter("), ("python", "cuda", "cupy.concatenate("),
+                                    ("fx", "opencl", "torch.cat")):  # fmt: skip
+            self.assertIn(call, self.output("show", self.file, "--as", form, "--dialect", dialect))
+
     def test_run(self):
         for flags in ((), ("--unplanned", "--seed", "7")):
             done = plan("run", self.file, "--device", DEVICE, *flags)

@@ -7,6 +7,7 @@
 #include "proto/record/strings.h"
 #include "worker/ir/host_array.h"
 #include "worker/wrapper/index_put.h"
+#include "worker/wrapper/scatter.h"
 #include "worker/wrapper/verify_plan.h"
 
 namespace telemetry::worker::wrapper {
@@ -40,6 +41,22 @@ std::string PlanBuilder::WhyNot(BufferRef buffer) const {
   if (!is_ended_[static_cast<size_t>(root)]) return "";
   const std::string of = root == buffer.id ? "" : Cat(", a view of '", plan_.buffer(root).name, "',");
   return Cat("buffer '", plan_.buffer(buffer.id).name, "'", of, " is used after its free");
+}
+
+std::string PlanBuilder::WhyNotThere(absl::Span<const BufferRef> buffers) const {
+  std::string why;
+  for (const BufferRef buffer : buffers) {
+    if (why.empty()) why = WhyNot(buffer);
+  }
+  return why;
+}
+
+std::string PlanBuilder::WhyNotUpdated(BufferRef target, BufferRef indices, BufferRef values) const {
+  const std::string is = Cat("buffer '", plan_.buffer(target.id).name, "' is ");
+  const auto root = [&](BufferRef buffer) { return roots_[static_cast<size_t>(buffer.id)]; };
+  if (root(indices) == target.id || root(values) == target.id) return Cat(is, "read and written by one line");
+  if (root(target) != target.id) return Cat(is, "a view, which is only read");
+  return is_input_[static_cast<size_t>(target.id)] ? Cat(is, "an input, which is only read") : "";
 }
 
 BufferRef PlanBuilder::AddBuffer(PlanBuffer buffer) {
@@ -107,23 +124,26 @@ BufferRef PlanBuilder::View(BufferRef base, std::vector<int64_t> sizes, std::vec
 
 void PlanBuilder::IndexPut(BufferRef target, BufferRef indices, BufferRef values, bool accumulate) {
   if (failed()) return;
-  std::string why;
-  for (const BufferRef buffer : {target, indices, values}) {
-    if (why.empty()) why = WhyNot(buffer);
-  }
+  std::string why = WhyNotThere({target, indices, values});
   if (why.empty()) {
     why = WhyNotIndexed(plan_.buffer(target.id), plan_.buffer(indices.id), plan_.buffer(values.id));
   }
-  if (why.empty()) {
-    const std::string is = Cat("buffer '", plan_.buffer(target.id).name, "' is ");
-    const auto root = [&](BufferRef buffer) { return roots_[static_cast<size_t>(buffer.id)]; };
-    if (is_input_[static_cast<size_t>(target.id)]) why = Cat(is, "an input, which is only read");
-    if (root(target) != target.id) why = Cat(is, "a view, which is only read");
-    if (root(indices) == target.id || root(values) == target.id) why = Cat(is, "read and written by one line");
-  }
+  if (why.empty()) why = WhyNotUpdated(target, indices, values);
   if (!why.empty()) return Fail(absl::InvalidArgumentError(Cat("index_put: ", why)));
   plan_.lines.emplace_back(
       wrapper::IndexPut{.target = target.id, .indices = indices.id, .values = values.id, .accumulate = accumulate});
+}
+
+void PlanBuilder::Scatter(BufferRef target, int dimension, BufferRef indices, BufferRef values, Reduction reduction) {
+  if (failed()) return;
+  std::string why = WhyNotThere({target, indices, values});
+  if (why.empty()) {
+    why = WhyNotScattered(plan_.buffer(target.id), plan_.buffer(indices.id), plan_.buffer(values.id), dimension);
+  }
+  if (why.empty()) why = WhyNotUpdated(target, indices, values);
+  if (!why.empty()) return Fail(absl::InvalidArgumentError(Cat("scatter: ", why)));
+  plan_.lines.emplace_back(wrapper::Scatter{
+      .target = target.id, .indices = indices.id, .values = values.id, .dimension = dimension, .reduction = reduction});
 }
 
 void PlanBuilder::End(BufferRef buffer, bool may_be_reused) {

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "worker/kernels/library.h"
 #include "worker/wrapper/lines.h"
 
@@ -94,6 +95,15 @@ class PlanBuilder {
   // if `accumulate`, their sum. `target` shares no memory with `indices` and `values`.
   void IndexPut(BufferRef target, BufferRef indices, BufferRef values, bool accumulate = false);
 
+  // Writes elements of a buffer that the plan made, not a view (Scatter in lines.h; the shapes: scatter.h). `target`
+  // shares no memory with `indices` and `values`.
+  void Scatter(BufferRef target, int dimension, BufferRef indices, BufferRef values,
+               Reduction reduction = Reduction::kNone);
+
+  // Writes tensors one behind the other along a dimension (concatenate.h): to a new buffer, or to that of
+  // `options.into`. Numbers and config of `options` must be empty.
+  BufferRef Concatenate(const std::vector<BufferRef>& tensors, int dimension, const CallOptions& options = {});
+
   // Begins a conditional with its first branch. The lines up to Else() or EndIf() run if the predicate is not 0: a bool
   // or i32 buffer of one element. Branches write to buffers that were made before (`into`, IndexPut). Buffers that they
   // make end with the branch; they cannot end other buffers, or be outputs. An empty name becomes "then_0", "else_0",
@@ -135,6 +145,8 @@ class PlanBuilder {
   bool failed() const { return !error_.ok(); }
   // Returns the reason why the buffer cannot be used; empty if it can.
   std::string WhyNot(BufferRef buffer) const;
+  // Returns the reason why one of the buffers cannot be used.
+  std::string WhyNotThere(absl::Span<const BufferRef> buffers) const;
   BufferRef AddBuffer(PlanBuffer buffer);
   CallOutputs Record(CallKind kind, const KernelRef& kernel, const std::vector<BufferRef>& arguments,
                      const CallOptions& options);
@@ -151,6 +163,8 @@ class PlanBuilder {
   // Returns the index of an equal kernel of the plan, which is defined first if there is none.
   int Define(PlanKernel kernel);
   void End(BufferRef buffer, bool may_be_reused);
+  // Returns the reason why values cannot be written to `target`, besides its layout; empty if they can.
+  std::string WhyNotUpdated(BufferRef target, BufferRef indices, BufferRef values) const;
   void Enter(Scope scope);
   // Releases the buffers that the innermost subgraph made, and leaves it.
   void Leave();

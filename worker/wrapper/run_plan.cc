@@ -9,8 +9,10 @@
 #include "worker/kernels/kernel_spec.h"
 #include "worker/kernels/trace_problem.h"
 #include "worker/wrapper/call_values.h"
+#include "worker/wrapper/concatenate.h"
 #include "worker/wrapper/index_put.h"
 #include "worker/wrapper/matrix_product.h"
+#include "worker/wrapper/scatter.h"
 #include "worker/wrapper/subgraphs.h"
 #include "worker/wrapper/verify_plan.h"
 
@@ -94,6 +96,8 @@ absl::StatusOr<size_t> PlanRunner::RunLine(size_t index) {
 
 absl::Status PlanRunner::RunCall(const Line& line) {
   if (const auto* put = std::get_if<IndexPut>(&line)) return PutIndexed(*put);
+  if (const auto* scatter = std::get_if<Scatter>(&line)) return ScatterValues(*scatter);
+  if (const auto* joined = std::get_if<Concatenate>(&line)) return JoinTensors(*joined);
   const KernelCall& call = *AsKernelCall(line);
   if (!std::holds_alternative<CallKernel>(line)) return RunExtern(call);
   return device_ == nullptr ? EvaluateKernel(call) : LaunchKernel(call);
@@ -124,6 +128,26 @@ absl::Status PlanRunner::PutIndexed(const IndexPut& put) {
   PutRows(tensors[1].data, tensors[2].data, put.accumulate, tensors[0].sizes[0], &rows);
   tensors[0].SetRowMajor(rows);  // rounds to the dtype
   return memory_.Write(put.target, tensors[0]);
+}
+
+absl::Status PlanRunner::ScatterValues(const Scatter& scatter) {
+  ASSIGN_OR_RETURN(std::vector<ir::HostArray> tensors,
+                   memory_.DenseArrays({scatter.target, scatter.indices, scatter.values}));
+  std::vector<double> elements = tensors[0].RowMajor();
+  const ScatterShape shape = {.target = tensors[0].sizes, .values = tensors[2].sizes, .dimension = scatter.dimension};
+  ScatterElements(shape, tensors[1].data, tensors[2].data, scatter.reduction, &elements);
+  tensors[0].SetRowMajor(elements);  // rounds to the dtype
+  return memory_.Write(scatter.target, tensors[0]);
+}
+
+absl::Status PlanRunner::JoinTensors(const Concatenate& line) {
+  ASSIGN_OR_RETURN(const std::vector<ir::HostArray> tensors, memory_.DenseArrays(line.tensors));
+  std::vector<std::vector<double>> elements;
+  for (const ir::HostArray& tensor : tensors) elements.push_back(tensor.data);
+  const PlanBuffer& output = plan_.buffer(line.output);
+  ir::HostArray joined = ir::HostArray::Dense(output.dtype, output.sizes);
+  joined.SetRowMajor(ConcatenateElements(elements, plan_.Buffers(line.tensors), line.dimension));
+  return memory_.Write(line.output, joined);
 }
 
 absl::Status PlanRunner::LaunchKernel(const KernelCall& call) {

@@ -17,9 +17,9 @@ namespace telemetry::worker::wrapper {
 
 // A runner of a plan, line by line, on a device or on the host. On a device, kernels are launched and compiled once, at
 // their first call. The library of the device computes extern kernels (Device::Multiply). If it does not have a kernel,
-// the reference computes it on the host, with copies from and to the device; likewise IndexPut. On the host, kernels
-// are evaluated from their IR (ir/reference), which is for inspecting results, not for speed. Only one Run() may be
-// active at a time.
+// the reference computes it on the host, with copies from and to the device; likewise IndexPut, Scatter and
+// Concatenate. On the host, kernels are evaluated from their IR (ir/reference), which is for inspecting results, not
+// for speed. Only one Run() may be active at a time.
 class PlanRunner {
  public:
   // Creates a runner. If `device` is null, the plan runs on the host. `debugger` sees the inputs of each Run() and the
@@ -48,6 +48,8 @@ class PlanRunner {
   absl::Status RunCall(const Line& line);
   absl::Status RunDebugged(const Line& line);
   absl::Status PutIndexed(const IndexPut& put);
+  absl::Status ScatterValues(const Scatter& scatter);
+  absl::Status JoinTensors(const Concatenate& line);
   absl::Status LaunchKernel(const KernelCall& call);
   absl::Status EvaluateKernel(const KernelCall& call);
   // Calls the library of the device. If it does not have the kernel, evaluates the kernel's reference.

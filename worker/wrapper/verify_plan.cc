@@ -1,13 +1,16 @@
 #include "worker/wrapper/verify_plan.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
+#include "worker/wrapper/concatenate.h"
 #include "worker/wrapper/index_put.h"
+#include "worker/wrapper/scatter.h"
 #include "worker/wrapper/size_class.h"
 #include "worker/wrapper/subgraphs.h"
 
@@ -144,7 +147,8 @@ class Verifier {
     if (const KernelCall* call = AsKernelCall(line)) {
       if (std::string why = WhyNotCalled(*call); !why.empty()) return why;
     }
-    if (const auto* put = std::get_if<IndexPut>(&line)) return WhyNotPut(*put);
+    if (const std::optional<Update> update = AsUpdate(line)) return WhyNotUpdated(line, *update);
+    if (const auto* joined = std::get_if<Concatenate>(&line)) return WhyNotConcatenatedInto(*joined);
     if (effects.frees >= 0) {
       if (std::string why = FollowFree(effects.frees); !why.empty()) return why;
     }
@@ -251,13 +255,34 @@ class Verifier {
     return is_twice ? Cat(Named(id), " is written twice by one call") : "";
   }
 
-  std::string WhyNotPut(const IndexPut& put) {
-    std::string why = WhyNotIndexed(plan_.buffer(put.target), plan_.buffer(put.indices), plan_.buffer(put.values));
+  std::string WhyNotUpdated(const Line& line, const Update& put) {
+    const PlanBuffer& target = plan_.buffer(put.target);
+    const PlanBuffer& indices = plan_.buffer(put.indices);
+    const PlanBuffer& values = plan_.buffer(put.values);
+    const bool is_scatter = std::holds_alternative<Scatter>(line);
+    const std::string why =
+        is_scatter ? WhyNotScattered(target, indices, values, put.dimension) : WhyNotIndexed(target, indices, values);
     if (!why.empty()) return why;
     if (At(put.target).root != put.target) return Cat(Named(put.target), " is written, but is a view");
     if (IsIn(plan_.inputs, put.target)) return Cat(Named(put.target), " is written, but is an input");
     const bool shares = At(put.indices).root == put.target || At(put.values).root == put.target;
     return shares ? Cat(Named(put.target), " is read and written by one line") : "";
+  }
+
+  std::string WhyNotConcatenatedInto(const Concatenate& line) {
+    const std::vector<PlanBuffer> tensors = plan_.Buffers(line.tensors);
+    if (std::string why = WhyNotConcatenated(tensors, line.dimension); !why.empty()) return why;
+    const PlanBuffer& output = plan_.buffer(line.output);
+    const std::vector<int64_t> sizes = ConcatenatedSizes(tensors, line.dimension);
+    if (output.dtype != tensors[0].dtype || output.sizes != sizes || !output.is_dense()) {
+      return Cat(Named(line.output), " is ", output.LayoutText(), ", but ", ShapeText(tensors[0].dtype, sizes),
+                 " is written");
+    }
+    if (At(line.output).root != line.output) return Cat(Named(line.output), " is written, but is a view");
+    if (IsIn(plan_.inputs, line.output)) return Cat(Named(line.output), " is written, but is an input");
+    const auto shares = [&](int tensor) { return At(tensor).root == line.output; };
+    const bool is_read = std::any_of(line.tensors.begin(), line.tensors.end(), shares);
+    return is_read ? Cat(Named(line.output), " is read and written by one line") : "";
   }
 
   std::string WhyNotReused(const Reuse& reuse) {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -59,6 +60,8 @@ struct LineTarget {
   std::string_view operator()(const CallExternAllocating&) const { return "call_extern_allocating"; }
   std::string_view operator()(const Unpack&) const { return "unpack"; }
   std::string_view operator()(const IndexPut&) const { return "index_put"; }
+  std::string_view operator()(const Scatter&) const { return "scatter"; }
+  std::string_view operator()(const Concatenate&) const { return "concatenate"; }
   std::string_view operator()(const EnterSubgraph&) const { return ""; }
   std::string_view operator()(const ExitSubgraph&) const { return ""; }
   std::string_view operator()(const If&) const { return "if"; }
@@ -164,8 +167,10 @@ class GraphWriter {
       AddEndIf(LineId(index, Cat(target)));
     } else if (const KernelCall* call = AsKernelCall(line); call != nullptr) {
       AddCall(index, line, target, *call);
-    } else if (const auto* put = std::get_if<IndexPut>(&line)) {
-      AddIndexPut(LineId(index, Cat(target)), *put);
+    } else if (const auto* joined = std::get_if<Concatenate>(&line)) {
+      AddConcatenate(LineId(index, Cat(target)), *joined);
+    } else if (const std::optional<Update> update = AsUpdate(line)) {
+      AddUpdate(LineId(index, Cat(target)), line, *update);
     } else if (const auto* allocate = std::get_if<Allocate>(&line)) {
       AddBufferNode("call_function", target, allocate->buffer);
     } else if (const auto* reuse = std::get_if<Reuse>(&line)) {
@@ -215,10 +220,25 @@ class GraphWriter {
     if (allocating != nullptr && !allocating->pack.empty()) packs_[allocating->pack] = id;
   }
 
-  void AddIndexPut(const std::string& id, const IndexPut& put) {
-    v1::IrNode* node = AddNode(id, "call_function", "index_put");
+  void AddConcatenate(const std::string& id, const Concatenate& line) {
+    v1::IrNode* node = AddNode(id, "call_function", "concatenate");
     Json value = Json::Object();
-    value.members.emplace_back("accumulate", Json::Bool(put.accumulate));
+    value.members.emplace_back("dimension", Json::Integer(line.dimension));
+    node->set_value_json(record::ToJson(value));
+    for (size_t i = 0; i < line.tensors.size(); ++i) Read(line.tensors[i], id, i);
+    Take(line.output, id, line.tensors.size());
+    WrittenBy(line.output) = id;
+  }
+
+  void AddUpdate(const std::string& id, const Line& line, const Update& put) {
+    v1::IrNode* node = AddNode(id, "call_function", std::visit(LineTarget(), line));
+    Json value = Json::Object();
+    if (const auto* scatter = std::get_if<Scatter>(&line)) {
+      value.members.emplace_back("dimension", Json::Integer(scatter->dimension));
+      value.members.emplace_back("reduce", Json::String(Cat(ReductionName(scatter->reduction))));
+    } else {
+      value.members.emplace_back("accumulate", Json::Bool(std::get<IndexPut>(line).accumulate));
+    }
     node->set_value_json(record::ToJson(value));
     const bool is_written = !WrittenBy(put.target).empty();
     Read(put.target, id, 0);

@@ -142,6 +142,27 @@ TEST_F(DebuggedPlanTest, OfWrittenRowsTheTargetBeforeAndAfter) {
   EXPECT_THAT(printed(), HasSubstr("[first_nan] the first tensor with a NaN is "));
 }
 
+TEST_F(DebuggedPlanTest, OfScatteredElementsTheTargetBeforeAndAfter) {
+  for (const std::shared_ptr<Device>& device : {device_, std::shared_ptr<Device>()}) {
+    const Plan plan = *ElementUpdatePlan();
+    Run(plan, {.level = debug::DebugLevel::kPrint, .kernels = {"scatter"}}, MakeInputs(plan, 1), device);
+    EXPECT_THAT(Heads(), Contains("[before_launch - scatter - target]"));
+    EXPECT_THAT(printed_, Contains(StartsWith("[after_launch - scatter - target] buffer=updated elements=384")));
+    EXPECT_THAT(printed(), Not(HasSubstr("(output)")));
+  }
+}
+
+TEST_F(DebuggedPlanTest, OfJoinedTensorsEachOne) {
+  const Plan plan = *JoinedPlan();
+  for (const std::shared_ptr<Device>& device : {device_, std::shared_ptr<Device>()}) {
+    Run(plan, {.level = debug::DebugLevel::kPrint, .kernels = {"concatenate"}}, MakeInputs(plan, 1), device);
+    EXPECT_THAT(Heads(), Contains("[before_launch - concatenate - tensors_2]"));
+    EXPECT_THAT(printed_,
+                Contains(StartsWith("[before_launch - concatenate - out] (output) buffer=rows elements=320")));
+    EXPECT_THAT(printed_, Contains(StartsWith("[after_launch - concatenate - out] buffer=both elements=640")));
+  }
+}
+
 TEST_F(DebuggedPlanTest, OfConditionalsOnlyTheLaunchesThatRun) {
   const Plan plan = *RoutedPlan();
   std::vector<Tensor> inputs = MakeInputs(plan, 1);

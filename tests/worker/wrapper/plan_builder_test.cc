@@ -380,6 +380,60 @@ TEST(PlanBuilderTest, MistakesInConditionals) {
   }
 }
 
+TEST(PlanBuilderTest, ScattersElements) {
+  const std::string text = PlanText(ElementUpdatePlan());
+  EXPECT_THAT(text, ::testing::HasSubstr("scatter updated[columns] dimension 1 = values\n"
+                                         "scatter updated[rows] dimension 0 sum = added\n"
+                                         "scatter updated[others] dimension 0 amax = updates\n"));
+  PlanBuilder b("p");
+  const BufferRef x = b.Input("x", DType::kF32, {4, 8});
+  b.Scatter(x, 0, b.Input("i", DType::kI32, {4, 8}), b.Input("y", DType::kF32, {4, 8}));
+  EXPECT_EQ(std::string(b.Finish().status().message()),
+            "plan 'p': scatter: buffer 'x' is an input, which is only read");
+  PlanBuilder other("p");
+  const BufferRef made = other.Call("exp", {other.Input("x", DType::kF32, {4, 8})}, {.names = {"made"}})[0];
+  other.Scatter(made, 2, other.Input("i", DType::kI32, {4, 8}), other.Input("y", DType::kF32, {4, 8}));
+  EXPECT_EQ(std::string(other.Finish().status().message()),
+            "plan 'p': scatter: buffer 'made' is f32[4, 8], which has no dimension 2");
+}
+
+TEST(PlanBuilderTest, JoinsTensors) {
+  const std::string text = PlanText(JoinedPlan());
+  EXPECT_THAT(text, ::testing::HasSubstr("allocate rows f32[20, 16]\n"
+                                         "concatenate [x, wide, turned] dimension 0 -> rows\n"));
+  EXPECT_THAT(text, ::testing::HasSubstr("concatenate [rows, sharp] dimension 1 -> both\n"));
+  const Mistake mistakes[] = {
+      {[](auto& b, auto x, auto y) {
+         b.Concatenate({x, y}, 0);
+       },
+       "concatenate: buffer 'y' is f32[8, 4], but 'x' is f32[4, 8]: only dimension 0 can differ"},
+      {[](auto& b, auto, auto) { b.Concatenate({}, 0); }, "concatenate: 0 tensors are given, but 1 to 64"},
+      {[](auto& b, auto x, auto) {
+         b.Concatenate({x, {}}, 0);
+       },
+       "concatenate: no buffer -1 among 2"},
+      {[](auto& b, auto x, auto) {
+         b.Concatenate({x, x}, 0, {.into = {b.Allocate("out", DType::kF32, {8, 9})}});
+       },
+       "concatenate: buffer 'out' is f32[8, 9], but f32[8, 8] is written"},
+      {[](auto& b, auto x, auto) {
+         const BufferRef made = b.Call("exp", {x}, {.names = {"made"}})[0];
+         b.Concatenate({made}, 0, {.into = {made}});
+       },
+       "concatenate: buffer 'made' is an argument of the same call"},
+      {[](auto& b, auto x, auto) {
+         b.Concatenate({x}, 0, {.names = {"a", "b"}});
+       },
+       "there is one output"},
+  };
+  for (const Mistake& mistake : mistakes) {
+    PlanBuilder b("p");
+    const BufferRef x = b.Input("x", DType::kF32, {4, 8});
+    mistake.build(b, x, b.Input("y", DType::kF32, {8, 4}));
+    EXPECT_THAT(std::string(b.Finish().status().message()), ::testing::HasSubstr(mistake.message));
+  }
+}
+
 TEST(PlanBuilderTest, AnUnknownKernelIsNotFound) {
   PlanBuilder b("p");
   b.Output(b.Call("softmaks", {b.Input("x", DType::kF32, {4, 8})})[0]);

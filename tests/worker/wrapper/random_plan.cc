@@ -61,7 +61,7 @@ class PlanMaker {
   }
 
   void Step() {
-    switch (rng_.Below(10)) {
+    switch (rng_.Below(12)) {
       case 0:
       case 1:
         return View();
@@ -74,6 +74,10 @@ class PlanMaker {
         return PutRows();
       case 5:
         return rng_.OneIn(3) ? Subgraph() : Conditional();
+      case 6:
+        return ScatterElements();
+      case 7:
+        return Join();
       default:
         return Call();
     }
@@ -81,7 +85,7 @@ class PlanMaker {
 
   void View() {
     const Matrix base = rng_.Pick(matrices_);
-    if (!base.is_dense) return;
+    if (!base.is_dense || base.m / options_.unit % 2 != 0) return;
     Matrix view = base;
     switch (rng_.Below(3)) {
       case 0:  // transposed
@@ -161,6 +165,31 @@ class PlanMaker {
     if (!can_be_written || values.root == target.root || values.n != target.n || values.dtype != target.dtype) return;
     const BufferRef rows = b_.Input("rows" + std::to_string(next_rows_++), DType::kI32, {values.m});
     b_.IndexPut(target.buffer, rows, values.buffer, rng_.OneIn(2));
+  }
+
+  // Writes elements of a matrix with those of another one, if two matrices fit.
+  void ScatterElements() {
+    const Matrix target = rng_.Pick(matrices_);
+    const Matrix values = rng_.Pick(matrices_);
+    const bool can_be_written = target.is_own && target.root == target.buffer.id;
+    if (!can_be_written || values.root == target.root || values.dtype != target.dtype) return;
+    if (values.n > target.n && values.m > target.m) return;
+    const int dimension = values.n > target.n || (values.m <= target.m && rng_.OneIn(2)) ? 1 : 0;
+    const std::vector<Reduction> reductions = {Reduction::kNone, Reduction::kSum, Reduction::kProduct, Reduction::kMax,
+                                               Reduction::kMin};
+    const BufferRef places = b_.Input("places" + std::to_string(next_rows_++), DType::kI32, {values.m, values.n});
+    b_.Scatter(target.buffer, dimension, places, values.buffer, rng_.Pick(reductions));
+  }
+
+  // Writes two matrices one behind the other, if they fit.
+  void Join() {
+    const Matrix x = rng_.Pick(matrices_);
+    const Matrix y = rng_.Pick(matrices_);
+    const int dimension = x.n == y.n ? 0 : 1;
+    if (x.dtype != y.dtype || (dimension == 1 && x.m != y.m)) return;
+    Matrix joined = x;
+    (dimension == 0 ? joined.m : joined.n) += dimension == 0 ? y.m : y.n;
+    Made(joined, b_.Concatenate({x.buffer, y.buffer}, dimension));
   }
 
   // Returns a predicate: an input of the plan, a view of one, or a sum.

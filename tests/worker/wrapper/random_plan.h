@@ -15,8 +15,8 @@ struct RandomPlanOptions {
   bool for_programs = false;  // only lines that every kind of program can compute
 };
 
-// Returns a plan of calls, views, writes of rows, subgraphs, conditionals, allocations, releases and frees over small
-// matrices. The same seed and options give the same plan.
+// Returns a plan of calls, views, writes of rows and elements, joins, subgraphs, conditionals, allocations, releases
+// and frees over small matrices. The same seed and options give the same plan.
 absl::StatusOr<Plan> RandomPlan(uint64_t seed, const RandomPlanOptions& options = {});
 
 // Returns values for the inputs of a plan, on the host.

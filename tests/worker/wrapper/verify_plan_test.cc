@@ -115,6 +115,85 @@ TEST(VerifyPlanTest, NamesTheLineAndTheBuffer) {
   }
 }
 
+TEST(VerifyPlanTest, ElementsAreWrittenToMemoryOfThePlanOnly) {
+  const auto message = [](auto damage) {
+    Plan plan = *ElementUpdatePlan();
+    for (Line& line : plan.lines) {
+      if (auto* scatter = std::get_if<Scatter>(&line)) {
+        damage(plan, *scatter);
+        break;
+      }
+    }
+    return std::string(VerifyPlan(plan).message());
+  };
+  EXPECT_EQ(message([](Plan&, Scatter&) {}), "");
+  EXPECT_THAT(
+      message([&](Plan&, Scatter& scatter) { scatter.target = 0; }),
+      ::testing::HasSubstr("(scatter table[columns] dimension 1 = values): buffer 'table' is written, but is an "
+                           "input"));
+  EXPECT_THAT(message([](Plan& plan, Scatter& scatter) {
+                plan.buffers[static_cast<size_t>(scatter.target) + 1] = {
+                    .name = "turned", .sizes = {24, 16}, .strides = {16, 1}};
+                ++scatter.target;
+              }),
+              ::testing::HasSubstr("buffer 'turned' is written, but is a view"));
+  EXPECT_THAT(message([](Plan&, Scatter& scatter) { scatter.dimension = 2; }),
+              ::testing::HasSubstr("buffer 'updated' is f32[24, 16], which has no dimension 2"));
+  EXPECT_THAT(message([](Plan&, Scatter& scatter) { scatter.dimension = -1; }),
+              ::testing::HasSubstr("which has no dimension -1"));
+  EXPECT_THAT(message([](Plan&, Scatter& scatter) { scatter.indices = scatter.values; }),
+              ::testing::HasSubstr("but the indices have to be i32 with as many dimensions as the target"));
+  EXPECT_THAT(
+      message([](Plan&, Scatter& scatter) { ++scatter.indices; }),
+      ::testing::HasSubstr("buffer 'values' is f32[20, 3] strides [4, 1], but the values have to be f32[40, 16]"));
+  EXPECT_THAT(message([](Plan& plan, Scatter&) {
+                plan.buffers[1].sizes = {25, 3};
+                plan.buffers[4].sizes = {25, 3};
+              }),
+              ::testing::HasSubstr("which is larger than the target in dimension 0"));
+  EXPECT_THAT(message([](Plan&, Scatter& scatter) { scatter.values = 99; }), ::testing::HasSubstr("no buffer 99"));
+}
+
+TEST(VerifyPlanTest, TensorsThatAreJoinedFit) {
+  const auto message = [](auto damage) {
+    Plan plan = *JoinedPlan();
+    for (Line& line : plan.lines) {
+      if (auto* joined = std::get_if<Concatenate>(&line)) {
+        damage(plan, *joined);
+        break;
+      }
+    }
+    return std::string(VerifyPlan(plan).message());
+  };
+  EXPECT_EQ(message([](Plan&, Concatenate&) {}), "");
+  EXPECT_THAT(message([](Plan&, Concatenate& joined) { joined.tensors.clear(); }),
+              ::testing::HasSubstr("0 tensors are given, but 1 to 64 can be concatenated"));
+  EXPECT_THAT(message([](Plan&, Concatenate& joined) { joined.tensors.resize(65); }),
+              ::testing::HasSubstr("65 tensors are given"));
+  EXPECT_THAT(message([](Plan&, Concatenate& joined) { joined.tensors.pop_back(); }),
+              ::testing::HasSubstr("(concatenate [x, wide] dimension 0 -> rows): buffer 'rows' is f32[20, 16], but "
+                                   "f32[12, 16] is written"));
+  EXPECT_THAT(
+      message([](Plan&, Concatenate& joined) { joined.dimension = 1; }),
+      ::testing::HasSubstr("buffer 'wide' is f32[4, 16] strides [20, 1], but 'x' is f32[8, 16]: only dimension 1 "
+                           "can differ"));
+  EXPECT_THAT(message([](Plan&, Concatenate& joined) { joined.dimension = 2; }),
+              ::testing::HasSubstr("which has no dimension 2"));
+  EXPECT_THAT(message([](Plan&, Concatenate& joined) { joined.tensors[0] = 99; }),
+              ::testing::HasSubstr("no buffer 99"));
+  EXPECT_THAT(message([](Plan&, Concatenate& joined) {
+                joined.tensors = {joined.tensors[0]};
+                joined.output = joined.tensors[0];
+              }),
+              ::testing::HasSubstr("buffer 'x' is written, but is an input"));
+  EXPECT_THAT(message([](Plan& plan, Concatenate& joined) {
+                joined.tensors = {2};
+                joined.output = 2;
+                EXPECT_EQ(plan.buffer(2).name, "made");
+              }),
+              ::testing::HasSubstr("buffer 'made' is read and written by one line"));
+}
+
 // The index of the first line of RoutedPlan() with this text.
 int LineOf(const Plan& plan, const std::string& text) {
   for (size_t i = 0; i < plan.lines.size(); ++i) {

@@ -118,8 +118,30 @@ TEST(WrapperGraph, ComesThroughItsLine) {
   EXPECT_EQ(read->SerializeAsString(), graph.SerializeAsString()) << read->DebugString() << graph.DebugString();
 }
 
-// Edges connect the writers in both branches with the readers behind a conditional, and earlier writers with the readers
-// in a branch.
+TEST(WrapperGraph, AScatterReadsAndWritesItsTarget) {
+  const v1::IrGraph graph = MakeGraph(ElementUpdatePlan());
+  std::vector<std::string> values;
+  for (const v1::IrNode& node : graph.nodes()) {
+    if (node.target() == "scatter") values.push_back(node.id() + " " + node.value_json());
+  }
+  EXPECT_THAT(values, ElementsAre(R"(g0:7:scatter {"dimension": 1, "reduce": ""})",
+                                  R"(g0:8:scatter {"dimension": 0, "reduce": "sum"})",
+                                  R"(g0:9:scatter {"dimension": 0, "reduce": "amax"})"));
+  EXPECT_THAT(Edges(graph, "data"),
+              ::testing::IsSupersetOf({"g0:2:exp > g0:7:scatter [0]", "g0:columns > g0:7:scatter [1]",
+                                       "g0:7:scatter > g0:8:scatter [0]", "g0:9:scatter > g0:output [1]"}));
+}
+
+TEST(WrapperGraph, JoinedTensorsAreReadInTheirOrder) {
+  const v1::IrGraph graph = MakeGraph(JoinedPlan());
+  EXPECT_THAT(Edges(graph, "data"),
+              ::testing::IsSupersetOf({"g0:x > g0:5:concatenate [0]", "g0:wide > g0:5:concatenate [1]",
+                                       "g0:turned > g0:5:concatenate [2]", "g0:5:concatenate > g0:output [1]"}));
+  EXPECT_THAT(Edges(graph, "memory"), ::testing::Contains("g0:rows > g0:5:concatenate [3]"));
+}
+
+// Edges connect the writers in both branches with the readers behind a conditional, and earlier writers with the
+// readers in a branch.
 TEST(WrapperGraph, BranchesAreGraphsOfTheirOwn) {
   PlanBuilder b("branches");
   const BufferRef x = b.Input("x", DType::kF32, {4, 8});

@@ -28,6 +28,8 @@ namespace {
 using Limits = PlanFileLimits;
 using MemberNames = std::vector<std::string_view>;
 
+constexpr Reduction kReductions[] = {Reduction::kSum, Reduction::kProduct, Reduction::kMax, Reduction::kMin};
+
 std::string Joined(const MemberNames& names) {
   std::string text;
   for (const std::string_view name : names) text += Cat(text.empty() ? "" : ", ", name);
@@ -130,6 +132,8 @@ class PlanReader {
                                                                        {"extern_allocating", &PlanReader::ReadCall},
                                                                        {"view", &PlanReader::ReadView},
                                                                        {"index_put", &PlanReader::ReadIndexPut},
+                                                                       {"scatter", &PlanReader::ReadScatter},
+                                                                       {"concatenate", &PlanReader::ReadConcatenate},
                                                                        {"if", &PlanReader::ReadIf},
                                                                        {"subgraph", &PlanReader::ReadSubgraph},
                                                                        {"allocate", &PlanReader::ReadAllocate},
@@ -201,6 +205,45 @@ class PlanReader {
     }
     builder_.IndexPut(target, indices, values, accumulate);
     return absl::OkStatus();
+  }
+
+  absl::Status ReadScatter(const JsonMember& line) {
+    RETURN_IF_ERROR(CheckMembers(line, {"scatter", "dimension", "indices", "values", "reduce"}));
+    ASSIGN_OR_RETURN(const BufferRef target, ReadBuffer(line["scatter"]));
+    ASSIGN_OR_RETURN(const BufferRef indices, ReadBuffer(line["indices"]));
+    ASSIGN_OR_RETURN(const BufferRef values, ReadBuffer(line["values"]));
+    ASSIGN_OR_RETURN(const int dimension, ReadDimension(line["dimension"]));
+    Reduction reduction = Reduction::kNone;
+    if (line["reduce"].exists()) {
+      ASSIGN_OR_RETURN(const std::string name, line["reduce"].Text());
+      const auto is_named = [&](Reduction known) { return ReductionName(known) == name; };
+      const auto* found = std::find_if(std::begin(kReductions), std::end(kReductions), is_named);
+      if (found == std::end(kReductions)) return line["reduce"].Error("expected sum, prod, amax or amin");
+      reduction = *found;
+    }
+    builder_.Scatter(target, dimension, indices, values, reduction);
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadConcatenate(const JsonMember& line) {
+    RETURN_IF_ERROR(CheckMembers(line, {"concatenate", "dimension", "outputs", "into"}));
+    ASSIGN_OR_RETURN(const std::vector<BufferRef> tensors, ReadBuffers(line["concatenate"]));
+    ASSIGN_OR_RETURN(const int dimension, ReadDimension(line["dimension"]));
+    CallOptions options;
+    ASSIGN_OR_RETURN(options.into, ReadBuffers(line["into"]));
+    ASSIGN_OR_RETURN(options.names, ReadNames(line["outputs"]));
+    if (options.into.size() + options.names.size() != 1) {
+      return line.Error("expected one name in 'outputs', that of a new buffer, or in 'into', the buffer to write");
+    }
+    const BufferRef output = builder_.Concatenate(tensors, dimension, options);
+    if (!options.names.empty()) buffers_[options.names[0]] = output;
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<int> ReadDimension(const JsonMember& member) {
+    ASSIGN_OR_RETURN(const int64_t dimension, symbols_.Evaluate(member, &evaluation_));
+    if (dimension < static_cast<int64_t>(Limits::kDimensions)) return static_cast<int>(dimension);
+    return member.Error("no such dimension");
   }
 
   absl::Status ReadIf(const JsonMember& line) {

@@ -21,7 +21,8 @@ constexpr std::string_view kTaken =
     "struct switch template this throw true try typedef typeid typename union unsigned using virtual void "
     "volatile wchar_t while xor int64_t main errno stdin stdout stderr linux unix assert EOF NULL NAN INFINITY "
     "CHECK F32 F16 BF16 I32 BOOL Buffer Kernel Allocate Free View Input Compile Launch Product RunPlan "
-    "CheckOutput HostIndexPut IsTrue HostProduct HostLayerNorm DebugValue DebugTensor DebugOutput DebugNumber "
+    "CheckOutput HostIndexPut HostConcatenate HostScatter IsTrue HostProduct HostLayerNorm DebugValue DebugTensor "
+    "DebugOutput DebugNumber "
     "DebugInputs "
     "DebugBefore "
     "DebugAfter DebugWrote";
@@ -127,6 +128,21 @@ class CppLines {
               ", ", line.accumulate ? "true" : "false", ");");
     WriteDebugAfter();
     runtime_.insert("host_index_put.cpp");
+  }
+  void operator()(const Scatter& line) {
+    WriteDebugBefore({});
+    out_.Line("HostScatter(", TensorText(line.target), ", ", line.dimension, ", ", TensorText(line.indices), ", ",
+              TensorText(line.values), ", ", Quoted(ReductionName(line.reduction)), ");");
+    WriteDebugAfter();
+    runtime_.insert("host_scatter.cpp");
+  }
+  void operator()(const Concatenate& line) {
+    std::vector<std::string> tensors;
+    for (const int tensor : line.tensors) tensors.push_back(TensorText(tensor));
+    WriteDebugBefore({});
+    out_.Line("HostConcatenate({", absl::StrJoin(tensors, ", "), "}, ", line.dimension, ", ", Name(line.output), ");");
+    WriteDebugAfter();
+    runtime_.insert("host_concatenate.cpp");
   }
   void operator()(const If& line) {
     out_.Open("if (IsTrue(", Name(line.predicate), "))");

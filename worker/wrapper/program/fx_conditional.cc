@@ -1,6 +1,8 @@
 #include "worker/wrapper/program/fx_conditional.h"
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
 #include <set>
 
 namespace telemetry::worker::wrapper::program {
@@ -27,7 +29,8 @@ Accesses FindAccesses(const Plan& plan, const std::vector<Place>& places, size_t
     }
     found.read.insert(effects.uses.begin(), effects.uses.end());
     if (const KernelCall* call = AsKernelCall(line)) found.written.insert(call->outputs.begin(), call->outputs.end());
-    if (const auto* put = std::get_if<IndexPut>(&line)) found.written.insert(put->target);
+    if (const std::optional<Update> update = AsUpdate(line)) found.written.insert(update->target);
+    if (const auto* joined = std::get_if<Concatenate>(&line)) found.written.insert(joined->output);
   }
   return found;
 }

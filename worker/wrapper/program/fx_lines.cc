@@ -24,7 +24,7 @@ constexpr std::string_view kFxReserved =
     "device "
     "extern_add extern_attention extern_bmm extern_cross_entropy extern_exp extern_geglu extern_layer_norm "
     "extern_long_sum extern_matmul extern_rms_norm extern_softmax extern_softmax_two_pass extern_sum graph launch "
-    "main make_graph_module make_input make_inputs modules np operator random torch view_of_other wide";
+    "main make_graph_module make_input make_inputs modules np operator random scatter torch view_of_other wide";
 
 // The kernels of runtime/fx_extern.py.
 constexpr std::string_view kTorchKernels[] = {"add",     "attention",        "bmm",      "cross_entropy", "exp",
@@ -125,6 +125,18 @@ class FxLines {
     }
     Body("call(torch.ops.aten.index_put_.default, ", Name(line.target), ", [call(torch.Tensor.to, ", Name(line.indices),
          ", torch.int64)], ", Name(line.values), ", ", line.accumulate ? "True" : "False", ")");
+  }
+  void operator()(const Scatter& line) {
+    Body("scatter(call, ", Name(line.target), ", ", line.dimension, ", ", Name(line.indices), ", ", Name(line.values),
+         ", ", Quoted(ReductionName(line.reduction)), ", ",
+         plan_.buffer(line.target).dtype == DType::kF32 ? "False" : "True", ")");
+    runtime_.insert("fx_scatter.py");
+  }
+  void operator()(const Concatenate& line) {
+    std::vector<std::string> tensors;
+    for (const int tensor : line.tensors) tensors.push_back(Name(tensor));
+    Body("call(torch.ops.aten.copy_.default, ", Name(line.output), ", call(torch.cat, [", absl::StrJoin(tensors, ", "),
+         "], ", line.dimension, "))");
   }
   void operator()(const If& line) {
     const FxConditional made = FindConditional(plan_, subgraphs_, line_);

@@ -1,13 +1,16 @@
 #include "worker/wrapper/program/plan_values.h"
 
 #include <algorithm>
+#include <optional>
 #include <random>
 #include <utility>
 
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/ir/half.h"
+#include "worker/wrapper/concatenate.h"
 #include "worker/wrapper/index_put.h"
+#include "worker/wrapper/scatter.h"
 #include "worker/wrapper/subgraphs.h"
 
 namespace telemetry::worker::wrapper::program {
@@ -55,6 +58,22 @@ class HostValues {
     PutRows(RowMajor(put.indices, &Memory::stored), RowMajor(put.values, &Memory::stored), put.accumulate,
             plan_.buffer(put.target).sizes[0], &rows);
     Store(put.target, std::move(rows));
+  }
+
+  void Run(const Scatter& scatter) {
+    std::vector<double> elements = RowMajor(scatter.target, &Memory::stored);
+    const ScatterShape shape = {.target = plan_.buffer(scatter.target).sizes,
+                                .values = plan_.buffer(scatter.values).sizes,
+                                .dimension = scatter.dimension};
+    ScatterElements(shape, RowMajor(scatter.indices, &Memory::stored), RowMajor(scatter.values, &Memory::stored),
+                    scatter.reduction, &elements);
+    Store(scatter.target, std::move(elements));
+  }
+
+  void Run(const Concatenate& line) {
+    std::vector<std::vector<double>> elements;
+    for (const int tensor : line.tensors) elements.push_back(RowMajor(tensor, &Memory::stored));
+    Store(line.output, ConcatenateElements(elements, plan_.Buffers(line.tensors), line.dimension));
   }
 
   bool IsTrue(int predicate) const { return RowMajor(predicate, &Memory::stored).at(0) != 0; }
@@ -106,6 +125,11 @@ std::vector<const KernelCall*> FindWriters(const Plan& plan, const Subgraphs& su
   return writers;
 }
 
+// Returns the number of valid indices of an update.
+int64_t RowCount(const Plan& plan, const Update& update) {
+  return plan.buffer(update.target).sizes[static_cast<size_t>(update.dimension)];
+}
+
 ir::Tolerance Wider(const ir::Tolerance& a, const ir::Tolerance& b) {
   return {.absolute = std::max(a.absolute, b.absolute), .relative = std::max(a.relative, b.relative)};
 }
@@ -117,9 +141,9 @@ std::vector<kernels::DrawRange> InputRanges(const Plan& plan) {
   std::vector<kernels::DrawRange> ranges(plan.buffers.size());
   std::vector<bool> is_known(plan.buffers.size());
   for (const Line& line : plan.lines) {
-    if (const auto* put = std::get_if<IndexPut>(&line)) {
+    if (const std::optional<Update> put = AsUpdate(line)) {
       const auto root = static_cast<size_t>(places[static_cast<size_t>(put->indices)].root);
-      if (!is_known[root]) ranges[root] = {.low = 0, .high = static_cast<double>(plan.buffer(put->target).sizes[0])};
+      if (!is_known[root]) ranges[root] = {.low = 0, .high = static_cast<double>(RowCount(plan, *put))};
       is_known[root] = true;
     }
     if (const auto* condition = std::get_if<If>(&line)) {
@@ -160,6 +184,8 @@ absl::StatusOr<std::vector<std::vector<double>>> EvaluatePlan(const Plan& plan,
   for (size_t i = 0; i < plan.lines.size();) {
     const Line& line = plan.lines[i];
     if (const auto* put = std::get_if<IndexPut>(&line)) values.Run(*put);
+    if (const auto* scatter = std::get_if<Scatter>(&line)) values.Run(*scatter);
+    if (const auto* joined = std::get_if<Concatenate>(&line)) values.Run(*joined);
     if (const KernelCall* call = AsKernelCall(line)) RETURN_IF_ERROR(values.Run(*call));
     const auto* condition = std::get_if<If>(&line);
     i = condition != nullptr && values.IsTrue(condition->predicate) ? i + 1 : jumps[i];

@@ -19,7 +19,7 @@ constexpr std::string_view kPythonReserved =
     "global if import in is lambda nonlocal not or pass raise return try while with yield allocate check_output "
     "compile_kernel cupy extern_layer_norm extern_product index_put is_true launch main make_input make_inputs np "
     "run_plan "
-    "view "
+    "scatter view "
     "debug_tensor debug_output debug_number debug_inputs debug_before debug_after debug_wrote";
 
 // A writer of the lines of a plan as the body of a function: the code of each line below its text.
@@ -111,6 +111,20 @@ class PythonLines {
          Name(line.indices), ", ", Name(line.values), ", ", line.accumulate ? "True" : "False", ")");
     WriteDebugAfter();
     runtime_.insert("index_put.py");
+  }
+  void operator()(const Scatter& line) {
+    WriteDebugBefore({});
+    Body("scatter(", Quoted(ShortName(plan_.buffer(line.target).dtype)), ", ", Name(line.target), ", ", line.dimension,
+         ", ", Name(line.indices), ", ", Name(line.values), ", ", Quoted(ReductionName(line.reduction)), ")");
+    WriteDebugAfter();
+    runtime_.insert("scatter.py");
+  }
+  void operator()(const Concatenate& line) {
+    std::vector<std::string> tensors;
+    for (const int tensor : line.tensors) tensors.push_back(Name(tensor));
+    WriteDebugBefore({});
+    Body("cupy.concatenate([", absl::StrJoin(tensors, ", "), "], ", line.dimension, ", out=", Name(line.output), ")");
+    WriteDebugAfter();
   }
   void operator()(const If& line) {
     runtime_.insert("predicate.py");

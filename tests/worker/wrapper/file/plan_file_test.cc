@@ -83,6 +83,45 @@ TEST(PlanFileTest, RowsAreWrittenAndAddedTo) {
   EXPECT_THAT(MessageOf(FileOf(made + R"({"index_put": "out", "values": "x"})")), HasSubstr("lines[1].indices: "));
 }
 
+TEST(PlanFileTest, ElementsAreWrittenAndCombined) {
+  const auto file = [](const std::string& scatter) {
+    return absl::StrCat(R"({"name": "p", "inputs": [{"name": "x", "dtype": "f32", "sizes": [4, 8]},
+      {"name": "i", "dtype": "i32", "sizes": [4, 8]}], "symbols": {"d": {"default": 1, "min": 0}},
+      "lines": [{"call": "exp", "arguments": ["x"], "outputs": ["out"]}, )",
+                        scatter, R"(], "outputs": ["out"]})");
+  };
+  const absl::StatusOr<Plan> plan =
+      ParsePlan(file(R"({"scatter": "out", "dimension": "d", "indices": "i", "values": "x"},
+                        {"scatter": "out", "dimension": 0, "indices": "i", "values": "x", "reduce": "amin"})"));
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_THAT(plan->DebugString(), HasSubstr("scatter out[i] dimension 1 = x\nscatter out[i] dimension 0 amin = x\n"));
+  EXPECT_THAT(MessageOf(file(R"({"scatter": "out", "indices": "i", "values": "x"})")),
+              HasSubstr("lines[1].dimension: "));
+  EXPECT_EQ(MessageOf(file(R"({"scatter": "out", "dimension": 4294967296, "indices": "i", "values": "x"})")),
+            "lines[1].dimension: no such dimension");
+  EXPECT_EQ(MessageOf(file(R"({"scatter": "out", "dimension": 0, "indices": "i", "values": "x", "reduce": "mean"})")),
+            "lines[1].reduce: expected sum, prod, amax or amin");
+  EXPECT_EQ(
+      MessageOf(file(R"({"scatter": "out", "dimension": 0, "indices": "x", "values": "x"})")),
+      "lines[1]: plan 'p': scatter: buffer 'x' is f32[4, 8], but the indices have to be i32 with as many dimensions "
+      "as the target");
+}
+
+TEST(PlanFileTest, TensorsAreJoined) {
+  const absl::StatusOr<Plan> plan = ParsePlan(FileOf(
+      R"({"concatenate": ["x", "x"], "dimension": 1, "outputs": ["out"]}, {"allocate": "n2", "dtype": "i32", "sizes": [8]},
+         {"concatenate": ["n", "n"], "dimension": 0, "into": ["n2"]})"));
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_THAT(plan->DebugString(), HasSubstr("allocate out f32[4, 16]\nconcatenate [x, x] dimension 1 -> out\n"));
+  EXPECT_THAT(plan->DebugString(), HasSubstr("concatenate [n, n] dimension 0 -> n2\n"));
+  EXPECT_EQ(MessageOf(FileOf(R"({"concatenate": ["x"], "dimension": 0})")),
+            "lines[0]: expected one name in 'outputs', that of a new buffer, or in 'into', the buffer to write");
+  EXPECT_EQ(MessageOf(FileOf(R"({"concatenate": ["x"], "dimension": 8, "outputs": ["out"]})")),
+            "lines[0].dimension: no such dimension");
+  EXPECT_EQ(MessageOf(FileOf(R"({"concatenate": ["x", "n"], "dimension": 0, "outputs": ["out"]})")),
+            "lines[0]: plan 'p': concatenate: buffer 'n' is i32[4], but 'x' is f32[4, 8]: only dimension 0 can differ");
+}
+
 // Returns a file with these lines, an input flag i32[1], and a buffer out.
 std::string ConditionalFile(const std::string& lines) {
   return absl::StrCat(R"({"name": "p", "inputs": [{"name": "x", "dtype": "f32", "sizes": [4, 8]},
@@ -208,9 +247,10 @@ TEST(PlanFileTest, ErrorsNameThePlace) {
             "inputs[0].sizes: missing; expected an array of integers or expressions");
   EXPECT_EQ(MessageOf(R"({"name": "p", "lines": []})"), "outputs: missing or empty; expected the names of buffers");
   EXPECT_EQ(MessageOf(FileOf(R"({"comment": "nothing"})")), "outputs[0]: no buffer 'out' before this place");
-  EXPECT_EQ(MessageOf(FileOf(R"({"calls": "exp"})")),
-            "lines[0]: a line has one of the members call, extern, extern_allocating, view, index_put, if, subgraph, "
-            "allocate, free, release, comment");
+  EXPECT_EQ(
+      MessageOf(FileOf(R"({"calls": "exp"})")),
+      "lines[0]: a line has one of the members call, extern, extern_allocating, view, index_put, scatter, concatenate, "
+      "if, subgraph, allocate, free, release, comment");
   EXPECT_THAT(MessageOf(FileOf(R"({"call": "softmx", "arguments": ["x"], "outputs": ["out"]})")),
               AllOf(HasSubstr("lines[0]: plan 'p': "), HasSubstr("softmax")));
   EXPECT_THAT(MessageOf(FileOf(R"({"call": "softmax", "arguments": ["n"], "outputs": ["out"]})")),

@@ -62,6 +62,10 @@ TEST_F(OpenClProgramTest, NormedLoss) { ExpectRight(FivePlans()[4]); }
 
 TEST_F(OpenClProgramTest, RowUpdate) { ExpectRight(PlanMemory(*RowUpdatePlan(DType::kF16))->plan, ""); }
 
+TEST_F(OpenClProgramTest, ElementUpdate) { ExpectRight(PlanMemory(*ElementUpdatePlan(DType::kF16))->plan); }
+
+TEST_F(OpenClProgramTest, Joined) { ExpectRight(PlanMemory(*JoinedPlan(DType::kBF16))->plan); }
+
 // Each way through the conditionals.
 TEST_F(OpenClProgramTest, Routed) {
   for (const uint64_t seed : RoutedPlanSeeds()) ExpectRight(PlanMemory(*RoutedPlan())->plan, "--no-time", seed);

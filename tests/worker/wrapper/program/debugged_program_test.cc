@@ -190,6 +190,10 @@ TEST_F(DebuggedProgramTest, NormedLoss) { ExpectAllLevels(FivePlans()[4], /*with
 
 TEST_F(DebuggedProgramTest, RowUpdate) { ExpectAllLevels(*RowUpdatePlan(DType::kBF16)); }
 
+TEST_F(DebuggedProgramTest, ElementUpdate) { ExpectAllLevels(*ElementUpdatePlan()); }
+
+TEST_F(DebuggedProgramTest, Joined) { ExpectAllLevels(*JoinedPlan()); }
+
 // Each way through the conditionals.
 TEST_F(DebuggedProgramTest, Routed) {
   std::set<std::string> shown;

@@ -78,6 +78,17 @@ TEST_F(FxProgramTest, WrittenRowsAreRight) {
   ExpectAllRight();
 }
 
+TEST_F(FxProgramTest, ScatteredElementsAreRight) {
+  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) Add(*ElementUpdatePlan(dtype));
+  Add(PlanMemory(*ElementUpdatePlan())->plan);
+  ExpectAllRight();
+}
+
+TEST_F(FxProgramTest, JoinedTensorsAreRight) {
+  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) Add(PlanMemory(*JoinedPlan(dtype))->plan);
+  ExpectAllRight();
+}
+
 TEST_F(FxProgramTest, BothBranchesOfConditionalsAreRight) {
   for (const uint64_t seed : RoutedPlanSeeds()) {
     Add(*RoutedPlan(), seed);
