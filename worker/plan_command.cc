@@ -262,8 +262,8 @@ class PlanRunCommand final : public cli::Command {
 )help",
              .notes = absl::StrCat(
                  kNotes,
-                 R"help(The inputs are drawn from the seed. The interpreter evaluates the IR of the kernels on the host, which is slow: use small
-shapes.
+                 R"help(The inputs are drawn from the seed, including the predicates of conditionals. The interpreter evaluates the IR of the kernels on
+the host, which is slow: use small shapes.
 Exit status: 0 the outputs are right; 1 wrong, or the plan could not run; 2 wrong usage, or the file is not a plan.)help")}) {
   }
 

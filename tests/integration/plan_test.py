@@ -51,7 +51,7 @@ class PlanCommand(unittest.TestCase):
     def test_list(self):
         lines = self.output("list").splitlines()
         self.assertEqual([line.split()[0] for line in lines],
-                         ["attention", "gated_mlp", "layer_norm", "normed_loss", "strided_softmax"])  # fmt: skip
+                         ["attention", "gated_mlp", "layer_norm", "normed_loss", "routed", "strided_softmax"])  # fmt: skip
         self.assertIn("2 inputs, 3 calls, 1 output, peak memory ", self.output("list", self.file))
 
     def test_show_lines(self):
@@ -113,12 +113,46 @@ class PlanCommand(unittest.TestCase):
             self.assertEqual(done.returncode, 2)
             self.assertIn(message, done.stderr)
 
+    def test_conditionals_run_with_three_shapes_and_each_predicate(self):
+        self.assertIn("4 inputs, 10 calls, 1 output", "".join(
+            line for line in self.output("list").splitlines() if line.startswith("routed ")))  # fmt: skip
+        routes = set()
+        for rows, columns in ((16, 32), (40, 24), (8, 128)):
+            flags = ["--size", f"rows={rows}", "--size", f"columns={columns}"]
+            shown = self.output("show", "routed", *flags)
+            self.assertIn(f"reuse hidden as out f32[{columns}, {rows}]\n", shown)
+            self.assertIn(f"reuse weights as sharp f32[{rows}, {columns}]\n", shown)
+            for form, dialect, condition in (("cpp", "opencl", "if (IsTrue(is_normed)) {"),
+                                             ("python", "cuda", "    if is_true(is_normed):"),
+                                             ("fx", "opencl", "conditional(graph, modules, is_normed, ")):  # fmt: skip
+                self.assertIn(condition, self.output("show", "routed", "--as", form, "--dialect", dialect, *flags))
+            for seed in range(1, 9):
+                plans = ("--unplanned",) if seed % 2 else ()
+                done = plan("run", "routed", "--device", DEVICE, "--seed", str(seed), "--debug-values=3", *flags, *plans)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn(f"out f32[{columns}, {rows}]: right: ", done.stdout)
+                routes.add(done.stderr)
+        self.assertEqual(len(routes), 3)
+
     def test_run_writes_rows(self):
         inputs = [*PLAN["inputs"], {"name": "rows_to_add", "dtype": "i32", "sizes": [32]}]
         lines = [*PLAN["lines"], {"index_put": "out", "indices": "rows_to_add", "values": "rows", "accumulate": True}]
         self.file.write_text(json.dumps(PLAN | {"inputs": inputs, "lines": lines}))
         self.assertIn("3 inputs, 4 calls, 1 output", self.output("list", self.file))
         self.assertIn("out f16[32, 64]: right: ", self.output("run", self.file, "--device", DEVICE))
+
+    def test_run_scatters_and_joins(self):
+        inputs = [*PLAN["inputs"], {"name": "places", "dtype": "i32", "sizes": [32, 16]}]
+        lines = [*PLAN["lines"][:-1], {"call": "exp", "arguments": ["rows"], "outputs": ["table"]},
+                 {"view": "part", "of": "weights", "sizes": [32, 16], "strides": [64, 1]},
+                 {"scatter": "table", "dimension": 1, "indices": "places", "values": "part", "reduce": "amax"},
+                 {"concatenate": ["table", "rows", "table"], "dimension": 1, "outputs": ["out"]}]  # fmt: skip
+        self.file.write_text(json.dumps(PLAN | {"inputs": inputs, "lines": lines}))
+        self.assertIn("3 inputs, 5 calls, 1 output", self.output("list", self.file))
+        self.assertIn("out f16[32, 192]: right: ", self.output("run", self.file, "--device", DEVICE))
+        for form, dialect, call in (("cpp", "cuda", "HostScatter("), ("python", "cuda", "cupy.concatenate("),
+                                    ("fx", "opencl", "torch.cat")):  # fmt: skip
+            self.assertIn(call, self.output("show", self.file, "--as", form, "--dialect", dialect))
 
     def test_run(self):
         for flags in ((), ("--unplanned", "--seed", "7")):

@@ -1,8 +1,10 @@
 #include "worker/wrapper/call_values.h"
 
+#include <optional>
 #include <utility>
 
 #include "proto/base/status_macros.h"
+#include "proto/record/strings.h"
 
 namespace telemetry::worker::wrapper {
 namespace {
@@ -36,11 +38,18 @@ absl::StatusOr<std::vector<debug::DebugValue>> CallValues(const Plan& plan, cons
                       .is_output = is_output});
     return absl::OkStatus();
   };
-  if (const auto* put = std::get_if<IndexPut>(&line)) {
+  if (const std::optional<Update> put = AsUpdate(line)) {
     // The target is no output: its earlier content counts.
     RETURN_IF_ERROR(add("target", put->target, /*is_output=*/false));
     RETURN_IF_ERROR(add("indices", put->indices, /*is_output=*/false));
     RETURN_IF_ERROR(add("values", put->values, /*is_output=*/false));
+    return values;
+  }
+  if (const auto* joined = std::get_if<Concatenate>(&line)) {
+    for (size_t i = 0; i < joined->tensors.size(); ++i) {
+      RETURN_IF_ERROR(add(record::Cat("tensors_", i), joined->tensors[i], /*is_output=*/false));
+    }
+    RETURN_IF_ERROR(add("out", joined->output, /*is_output=*/true));
     return values;
   }
   const KernelCall& call = *AsKernelCall(line);
@@ -63,7 +72,8 @@ absl::StatusOr<std::vector<debug::DebugValue>> CallValues(const Plan& plan, cons
 }
 
 std::vector<std::string> WrittenMemory(const Plan& plan, const std::vector<Place>& places, const Line& line) {
-  if (const auto* put = std::get_if<IndexPut>(&line)) return {MemoryName(plan, places, put->target)};
+  if (const std::optional<Update> put = AsUpdate(line)) return {MemoryName(plan, places, put->target)};
+  if (const auto* joined = std::get_if<Concatenate>(&line)) return {MemoryName(plan, places, joined->output)};
   std::vector<std::string> names;
   for (const int buffer : AsKernelCall(line)->outputs) names.push_back(MemoryName(plan, places, buffer));
   return names;

@@ -51,6 +51,21 @@ class LineWriter {
     return Cat("index_put ", Name(line.target), "[", Name(line.indices), "] ", line.accumulate ? "+=" : "=", " ",
                Name(line.values));
   }
+  std::string operator()(const Scatter& line) const {
+    const std::string_view reduction = ReductionName(line.reduction);
+    return Cat("scatter ", Name(line.target), "[", Name(line.indices), "] dimension ", line.dimension,
+               reduction.empty() ? "" : " ", reduction, " = ", Name(line.values));
+  }
+  std::string operator()(const Concatenate& line) const {
+    std::vector<std::string> names;
+    for (const int tensor : line.tensors) names.push_back(Name(tensor));
+    return Cat("concatenate [", absl::StrJoin(names, ", "), "] dimension ", line.dimension, " -> ", Name(line.output));
+  }
+  std::string operator()(const EnterSubgraph& line) const { return Cat("enter_subgraph ", line.name); }
+  std::string operator()(const ExitSubgraph&) const { return "exit_subgraph"; }
+  std::string operator()(const If& line) const { return Cat("if ", Name(line.predicate)); }
+  std::string operator()(const Else&) const { return "else"; }
+  std::string operator()(const EndIf&) const { return "end_if"; }
   std::string operator()(const Comment& line) const { return Cat("# ", line.text); }
 
  private:
@@ -91,6 +106,17 @@ struct EffectsReader {
   }
   LineEffects operator()(const Unpack& line) const { return {.uses = {line.buffer}}; }
   LineEffects operator()(const IndexPut& line) const { return {.uses = {line.target, line.indices, line.values}}; }
+  LineEffects operator()(const Scatter& line) const { return {.uses = {line.target, line.indices, line.values}}; }
+  LineEffects operator()(const Concatenate& line) const {
+    LineEffects effects{.uses = line.tensors};
+    effects.uses.push_back(line.output);
+    return effects;
+  }
+  LineEffects operator()(const If& line) const { return {.uses = {line.predicate}}; }
+  LineEffects operator()(const EnterSubgraph&) const { return {}; }
+  LineEffects operator()(const ExitSubgraph&) const { return {}; }
+  LineEffects operator()(const Else&) const { return {}; }
+  LineEffects operator()(const EndIf&) const { return {}; }
   LineEffects operator()(const Comment&) const { return {}; }
 
   static LineEffects OfCall(const KernelCall& call) {
@@ -101,6 +127,12 @@ struct EffectsReader {
 };
 
 }  // namespace
+
+std::vector<PlanBuffer> Plan::Buffers(const std::vector<int>& ids) const {
+  std::vector<PlanBuffer> of_ids;
+  for (const int id : ids) of_ids.push_back(buffer(id));
+  return of_ids;
+}
 
 std::string Plan::LineText(const Line& line) const { return std::visit(LineWriter(*this), line); }
 
@@ -121,11 +153,43 @@ const KernelCall* AsKernelCall(const Line& line) {
   return allocating == nullptr ? nullptr : &allocating->call;
 }
 
-bool IsCall(const Line& line) { return AsKernelCall(line) != nullptr || std::holds_alternative<IndexPut>(line); }
+bool IsCall(const Line& line) {
+  return AsKernelCall(line) != nullptr || AsUpdate(line).has_value() || std::holds_alternative<Concatenate>(line);
+}
+
+std::optional<Update> AsUpdate(const Line& line) {
+  if (const auto* put = std::get_if<IndexPut>(&line)) {
+    return Update{.target = put->target, .indices = put->indices, .values = put->values};
+  }
+  const auto* scatter = std::get_if<Scatter>(&line);
+  if (scatter == nullptr) return std::nullopt;
+  return Update{.target = scatter->target,
+                .indices = scatter->indices,
+                .values = scatter->values,
+                .dimension = scatter->dimension};
+}
+
+std::string_view ReductionName(Reduction reduction) {
+  switch (reduction) {
+    case Reduction::kNone:
+      return "";
+    case Reduction::kSum:
+      return "sum";
+    case Reduction::kProduct:
+      return "prod";
+    case Reduction::kMax:
+      return "amax";
+    case Reduction::kMin:
+      return "amin";
+  }
+  return "";
+}
 
 std::string Plan::CallName(const Line& line) const {
   const KernelCall* call = AsKernelCall(line);
-  return call == nullptr ? "index_put" : kernel(call->kernel).name;
+  if (call != nullptr) return kernel(call->kernel).name;
+  if (std::holds_alternative<Concatenate>(line)) return "concatenate";
+  return std::holds_alternative<Scatter>(line) ? "scatter" : "index_put";
 }
 
 kernels::Problem MakeCallProblem(const PlanKernel& kernel, const KernelCall& call) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -100,13 +101,58 @@ struct IndexPut {
   bool accumulate = false;
 };
 
+// The combination of an element with another one that is written to its place. kNone: the later one is kept. kMax and
+// kMin give NaN if one of them is NaN.
+enum class Reduction { kNone, kSum, kProduct, kMax, kMin };
+// Returns the name of PyTorch: "sum", "prod", "amax" or "amin"; empty for kNone.
+std::string_view ReductionName(Reduction reduction);
+
+// Writes elements into a buffer, its first argument. For each element of `values`, in row-major order: the element of
+// `target` at the same index, but with that of `indices` in `dimension`, becomes the value, or is combined with it
+// (scatter.h). Elements whose index is out of range are not written.
+struct Scatter {
+  int target = -1;
+  int indices = -1;  // i32, of the sizes of `values`
+  int values = -1;   // not larger than `target`, except in `dimension`
+  int dimension = 0;
+  Reduction reduction = Reduction::kNone;
+};
+
+// Writes tensors one behind the other, along a dimension, to existing memory.
+struct Concatenate {
+  std::vector<int> tensors;  // 1 to kMostConcatenated (concatenate.h)
+  int dimension = 0;
+  int output = -1;
+};
+
+// The begin of a subgraph: lines with a name. Buffers that the lines make end in the subgraph, and they end no others.
+// A subgraph that is not a branch of a conditional always runs.
+struct EnterSubgraph {
+  std::string name;
+};
+
+// The end of the subgraph that was entered last.
+struct ExitSubgraph {};
+
+// The begin of a conditional. Its first branch is the subgraph after this line, which runs if the predicate is not 0.
+struct If {
+  int predicate = -1;  // bool or i32, of one element (subgraphs.h)
+};
+
+// The second branch of a conditional, if there is one, is the subgraph after this line. It runs if the predicate is 0.
+struct Else {};
+
+// The end of a conditional.
+struct EndIf {};
+
 // A comment for readers of the plan.
 struct Comment {
   std::string text;
 };
 
 using Line = std::variant<DefineKernel, Allocate, Free, FreeIfNotReused, Reuse, Reinterpret, CallKernel, CallExtern,
-                          CallExternAllocating, Unpack, IndexPut, Comment>;
+                          CallExternAllocating, Unpack, IndexPut, Scatter, Concatenate, EnterSubgraph, ExitSubgraph, If,
+                          Else, EndIf, Comment>;
 
 // The buffers, kernels and lines of a program.
 struct Plan {
@@ -119,10 +165,12 @@ struct Plan {
 
   const PlanBuffer& buffer(int id) const { return buffers[static_cast<size_t>(id)]; }
   const PlanKernel& kernel(int id) const { return kernels[static_cast<size_t>(id)]; }
+  // Returns copies of the buffers.
+  std::vector<PlanBuffer> Buffers(const std::vector<int>& ids) const;
   // Returns one line of text per line, for people and golden tests. The plan must be verified (verify_plan.h).
   std::string DebugString() const;
   std::string LineText(const Line& line) const;
-  // Returns the name of a line for which IsCall(): that of its kernel, or "index_put".
+  // Returns the name of a line for which IsCall(): that of its kernel, "index_put", "scatter" or "concatenate".
   std::string CallName(const Line& line) const;
 };
 
@@ -136,8 +184,18 @@ LineEffects ComputeEffects(const Line& line);
 
 // Returns the call of a line, or null if the line does not call a kernel.
 const KernelCall* AsKernelCall(const Line& line);
-// Returns true if the line reads and writes values: the call of a kernel, or an IndexPut.
+// Returns true if the line reads and writes values: the call of a kernel, an update, or a Concatenate.
 bool IsCall(const Line& line);
+
+// The buffers of an IndexPut or a Scatter, which writes values at indices.
+struct Update {
+  int target = -1;
+  int indices = -1;
+  int values = -1;
+  int dimension = 0;  // of `target`, to which the indices belong
+};
+// Returns the buffers of an update, or nullopt if the line is none.
+std::optional<Update> AsUpdate(const Line& line);
 
 // Returns the problem of a kernel with the scalars of a call, and with the defaults of the numbers that the call does
 // not give.

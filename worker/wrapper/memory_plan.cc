@@ -6,6 +6,7 @@
 
 #include "proto/base/status_macros.h"
 #include "worker/wrapper/size_class.h"
+#include "worker/wrapper/subgraphs.h"
 #include "worker/wrapper/verify_plan.h"
 
 namespace telemetry::worker::wrapper {
@@ -13,7 +14,8 @@ namespace {
 
 int64_t BufferSizeClass(const Plan& plan, int buffer) { return SizeClass(plan.buffer(buffer).bytes()); }
 
-// Returns the bytes that are held while each line runs.
+// Returns the bytes that are held while each line runs. A branch ends with the memory that it began with, so that the
+// lines can be followed in their order.
 std::vector<int64_t> HeldBytes(const Plan& plan) {
   std::vector<int64_t> held;
   int64_t now = 0;
@@ -36,19 +38,32 @@ int CountAllocations(const Plan& plan) {
                                         [](const Line& line) { return std::holds_alternative<Allocate>(line); }));
 }
 
-// The lines that use a buffer, directly or through a view; -1: none.
+// The lines that use a buffer, directly or through a view; -1: none. A subgraph or a conditional inside the lines of
+// the buffer's subgraph is used as a whole.
 struct Uses {
   int first = -1;
   int last = -1;
 };
 
+// Returns, by buffer, the subgraph in which a line makes its memory; -1: none.
+std::vector<int> FindHomes(const Plan& plan, const Subgraphs& subgraphs) {
+  std::vector<int> homes(plan.buffers.size(), -1);
+  for (size_t i = 0; i < plan.lines.size(); ++i) {
+    for (const int id : ComputeEffects(plan.lines[i]).makes) homes[static_cast<size_t>(id)] = subgraphs.of_line[i];
+  }
+  return homes;
+}
+
 std::vector<Uses> FindUses(const Plan& plan) {
   const std::vector<Place> places = ComputePlaces(plan);
+  const Subgraphs subgraphs = FindSubgraphs(plan);
+  const std::vector<int> homes = FindHomes(plan, subgraphs);
   std::vector<Uses> uses(plan.buffers.size());
   const auto add = [&](int id, size_t line) {
-    Uses& of = uses[static_cast<size_t>(places[static_cast<size_t>(id)].root)];
-    if (of.first < 0) of.first = static_cast<int>(line);
-    of.last = static_cast<int>(line);
+    const auto root = static_cast<size_t>(places[static_cast<size_t>(id)].root);
+    const Subgraphs::Part part = subgraphs.PartOf(line, homes[root]);
+    if (uses[root].first < 0) uses[root].first = static_cast<int>(part.first);
+    uses[root].last = static_cast<int>(part.last);
   };
   for (size_t i = 0; i < plan.lines.size(); ++i) {
     const Line& line = plan.lines[i];
@@ -105,8 +120,12 @@ class Reuser {
   Plan Run() {
     for (size_t i = 0; i < plan_.lines.size(); ++i) {
       Line& line = plan_.lines[i];
-      if (const auto* released = std::get_if<FreeIfNotReused>(&line)) {
-        if (is_planned_[released->buffer]) pool_[ReuseKey(released->buffer)].push_back(i);
+      if (std::holds_alternative<EnterSubgraph>(line)) {
+        pools_.emplace_back();
+      } else if (std::holds_alternative<ExitSubgraph>(line)) {
+        pools_.pop_back();
+      } else if (const auto* released = std::get_if<FreeIfNotReused>(&line)) {
+        if (is_planned_[released->buffer]) pools_.back()[ReuseKey(released->buffer)].push_back(i);
       } else if (const auto* allocated = std::get_if<Allocate>(&line)) {
         is_planned_[allocated->buffer] = true;
         Serve(i, allocated->buffer, &line);
@@ -130,7 +149,7 @@ class Reuser {
   }
 
   void Serve(size_t at, int buffer, Line* line) {
-    std::vector<size_t>& released = pool_[ReuseKey(buffer)];
+    std::vector<size_t>& released = pools_.back()[ReuseKey(buffer)];
     const int64_t bytes = BufferSizeClass(plan_, buffer);
     // The nearest release is tried first: an earlier one would hold the memory longer.
     if (released.empty() || !IsWithinBudget(released.back(), at, bytes)) return;
@@ -157,8 +176,9 @@ class Reuser {
   std::vector<int64_t> held_;
   const int64_t budget_;
   std::vector<bool> is_dropped_;
-  std::map<int, bool> is_planned_;           // by buffer: the plan allocated its memory
-  std::map<Key, std::vector<size_t>> pool_;  // by dtype and size class: lines that release a buffer
+  std::map<int, bool> is_planned_;  // by buffer: the plan allocated its memory
+  // By subgraph that is open, from the plan on: lines that release a buffer, by dtype and size class.
+  std::vector<std::map<Key, std::vector<size_t>>> pools_ = std::vector<std::map<Key, std::vector<size_t>>>(1);
 };
 
 }  // namespace

@@ -22,6 +22,9 @@ struct MemoryPlan {
 // - A released buffer becomes the next buffer of its dtype and size class (size_class.h). The buffer that was released
 //   last is used first, unless holding it until then would raise the peak. Other released buffers are freed where they
 //   are released.
+// - A buffer stays in its subgraph. If a subgraph or conditional inside uses the buffer, the buffer is allocated before
+// it
+//   and released behind it. Memory is reused only in the subgraph that released it.
 // Free lines stay where they are. Memory that a library allocated goes back to the library. INVALID_ARGUMENT:
 // VerifyPlan() refuses the given plan.
 absl::StatusOr<MemoryPlan> PlanMemory(const Plan& plan);

@@ -7,6 +7,7 @@
 #include "proto/record/strings.h"
 #include "worker/ir/host_array.h"
 #include "worker/wrapper/index_put.h"
+#include "worker/wrapper/scatter.h"
 #include "worker/wrapper/verify_plan.h"
 
 namespace telemetry::worker::wrapper {
@@ -34,10 +35,28 @@ std::string PlanBuilder::WhyNot(BufferRef buffer) const {
   if (buffer.id < 0 || static_cast<size_t>(buffer.id) >= plan_.buffers.size()) {
     return Cat("no buffer ", buffer.id, " among ", plan_.buffers.size());
   }
+  const std::string& subgraph = subgraphs_[static_cast<size_t>(buffer.id)];
+  if (!subgraph.empty()) return Cat("buffer '", plan_.buffer(buffer.id).name, "' ended with subgraph '", subgraph, "'");
   const int root = roots_[static_cast<size_t>(buffer.id)];
   if (!is_ended_[static_cast<size_t>(root)]) return "";
   const std::string of = root == buffer.id ? "" : Cat(", a view of '", plan_.buffer(root).name, "',");
   return Cat("buffer '", plan_.buffer(buffer.id).name, "'", of, " is used after its free");
+}
+
+std::string PlanBuilder::WhyNotThere(absl::Span<const BufferRef> buffers) const {
+  std::string why;
+  for (const BufferRef buffer : buffers) {
+    if (why.empty()) why = WhyNot(buffer);
+  }
+  return why;
+}
+
+std::string PlanBuilder::WhyNotUpdated(BufferRef target, BufferRef indices, BufferRef values) const {
+  const std::string is = Cat("buffer '", plan_.buffer(target.id).name, "' is ");
+  const auto root = [&](BufferRef buffer) { return roots_[static_cast<size_t>(buffer.id)]; };
+  if (root(indices) == target.id || root(values) == target.id) return Cat(is, "read and written by one line");
+  if (root(target) != target.id) return Cat(is, "a view, which is only read");
+  return is_input_[static_cast<size_t>(target.id)] ? Cat(is, "an input, which is only read") : "";
 }
 
 BufferRef PlanBuilder::AddBuffer(PlanBuffer buffer) {
@@ -56,6 +75,8 @@ BufferRef PlanBuilder::AddBuffer(PlanBuffer buffer) {
   roots_.push_back(id);
   is_input_.push_back(false);
   is_ended_.push_back(false);
+  depths_.push_back(scopes_.size());
+  subgraphs_.emplace_back();
   return {id};
 }
 
@@ -66,6 +87,7 @@ BufferRef PlanBuilder::Input(const std::string& name, DType dtype, std::vector<i
       AddBuffer({.name = name, .dtype = dtype, .sizes = std::move(sizes), .strides = std::move(strides)});
   if (buffer.id < 0) return buffer;
   is_input_[static_cast<size_t>(buffer.id)] = true;
+  depths_[static_cast<size_t>(buffer.id)] = 0;
   plan_.inputs.push_back(buffer.id);
   return buffer;
 }
@@ -102,23 +124,26 @@ BufferRef PlanBuilder::View(BufferRef base, std::vector<int64_t> sizes, std::vec
 
 void PlanBuilder::IndexPut(BufferRef target, BufferRef indices, BufferRef values, bool accumulate) {
   if (failed()) return;
-  std::string why;
-  for (const BufferRef buffer : {target, indices, values}) {
-    if (why.empty()) why = WhyNot(buffer);
-  }
+  std::string why = WhyNotThere({target, indices, values});
   if (why.empty()) {
     why = WhyNotIndexed(plan_.buffer(target.id), plan_.buffer(indices.id), plan_.buffer(values.id));
   }
-  if (why.empty()) {
-    const std::string is = Cat("buffer '", plan_.buffer(target.id).name, "' is ");
-    const auto root = [&](BufferRef buffer) { return roots_[static_cast<size_t>(buffer.id)]; };
-    if (is_input_[static_cast<size_t>(target.id)]) why = Cat(is, "an input, which is only read");
-    if (root(target) != target.id) why = Cat(is, "a view, which is only read");
-    if (root(indices) == target.id || root(values) == target.id) why = Cat(is, "read and written by one line");
-  }
+  if (why.empty()) why = WhyNotUpdated(target, indices, values);
   if (!why.empty()) return Fail(absl::InvalidArgumentError(Cat("index_put: ", why)));
   plan_.lines.emplace_back(
       wrapper::IndexPut{.target = target.id, .indices = indices.id, .values = values.id, .accumulate = accumulate});
+}
+
+void PlanBuilder::Scatter(BufferRef target, int dimension, BufferRef indices, BufferRef values, Reduction reduction) {
+  if (failed()) return;
+  std::string why = WhyNotThere({target, indices, values});
+  if (why.empty()) {
+    why = WhyNotScattered(plan_.buffer(target.id), plan_.buffer(indices.id), plan_.buffer(values.id), dimension);
+  }
+  if (why.empty()) why = WhyNotUpdated(target, indices, values);
+  if (!why.empty()) return Fail(absl::InvalidArgumentError(Cat("scatter: ", why)));
+  plan_.lines.emplace_back(wrapper::Scatter{
+      .target = target.id, .indices = indices.id, .values = values.id, .dimension = dimension, .reduction = reduction});
 }
 
 void PlanBuilder::End(BufferRef buffer, bool may_be_reused) {
@@ -131,6 +156,9 @@ void PlanBuilder::End(BufferRef buffer, bool may_be_reused) {
     if (roots_[id] != buffer.id) why = named("is a view, which has no memory of its own");
     const auto is_of = [&](int output) { return roots_[static_cast<size_t>(output)] == buffer.id; };
     if (std::any_of(plan_.outputs.begin(), plan_.outputs.end(), is_of)) why = named("is an output of the plan");
+    if (why.empty() && depths_[id] != scopes_.size()) {
+      why = named(Cat("is made outside subgraph '", scopes_.back().name, "' and cannot end in it"));
+    }
   }
   if (!why.empty()) {
     Fail(absl::InvalidArgumentError(Cat("free: ", why)));
@@ -159,6 +187,9 @@ void PlanBuilder::Output(BufferRef buffer) {
   if (why.empty() && is_input_[static_cast<size_t>(roots_[static_cast<size_t>(buffer.id)])]) {
     why = Cat("buffer '", plan_.buffer(buffer.id).name, "' is an input or a view of one");
   }
+  if (why.empty() && depths_[static_cast<size_t>(buffer.id)] > 0) {
+    why = Cat("buffer '", plan_.buffer(buffer.id).name, "' ends with the subgraph that makes it");
+  }
   if (!why.empty()) return Fail(absl::InvalidArgumentError(Cat("output: ", why)));
   plan_.outputs.push_back(buffer.id);
 }
@@ -172,11 +203,21 @@ int PlanBuilder::Define(PlanKernel kernel) {
   kernel.name = same_name == 0 ? kernel.library->name : Cat(kernel.library->name, "_", same_name);
   plan_.kernels.push_back(std::move(kernel));
   const int id = static_cast<int>(plan_.kernels.size()) - 1;
-  plan_.lines.emplace_back(DefineKernel{id});
+  // Kernels are defined outside subgraphs.
+  if (scopes_.empty()) {
+    plan_.lines.emplace_back(DefineKernel{id});
+  } else {
+    const size_t at = scopes_.front().first_line++;
+    plan_.lines.insert(plan_.lines.begin() + static_cast<std::ptrdiff_t>(at), DefineKernel{id});
+  }
   return id;
 }
 
 absl::StatusOr<Plan> PlanBuilder::Finish() {
+  if (!scopes_.empty()) {
+    const std::string_view call = scopes_.back().conditional >= 0 ? "EndIf" : "ExitSubgraph";
+    Fail(absl::InvalidArgumentError(Cat("subgraph '", scopes_.back().name, "' is open; call ", call, "() first")));
+  }
   for (size_t i = 0; i < plan_.buffers.size() && !failed(); ++i) {
     const int id = static_cast<int>(i);
     const auto shows = [&](int output) { return roots_[static_cast<size_t>(output)] == id; };

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "worker/kernels/library.h"
 #include "worker/wrapper/lines.h"
 
@@ -94,8 +95,29 @@ class PlanBuilder {
   // if `accumulate`, their sum. `target` shares no memory with `indices` and `values`.
   void IndexPut(BufferRef target, BufferRef indices, BufferRef values, bool accumulate = false);
 
+  // Writes elements of a buffer that the plan made, not a view (Scatter in lines.h; the shapes: scatter.h). `target`
+  // shares no memory with `indices` and `values`.
+  void Scatter(BufferRef target, int dimension, BufferRef indices, BufferRef values,
+               Reduction reduction = Reduction::kNone);
+
+  // Writes tensors one behind the other along a dimension (concatenate.h): to a new buffer, or to that of
+  // `options.into`. Numbers and config of `options` must be empty.
+  BufferRef Concatenate(const std::vector<BufferRef>& tensors, int dimension, const CallOptions& options = {});
+
+  // Begins a conditional with its first branch. The lines up to Else() or EndIf() run if the predicate is not 0: a bool
+  // or i32 buffer of one element. Branches write to buffers that were made before (`into`, IndexPut). Buffers that they
+  // make end with the branch; they cannot end other buffers, or be outputs. An empty name becomes "then_0", "else_0",
+  // ...
+  void If(BufferRef predicate, const std::string& name = "");
+  void Else(const std::string& name = "");
+  void EndIf();
+  // Begin and end a subgraph that always runs. For its buffers the rules of branches hold. An empty name becomes
+  // "subgraph_0", ... At most kMostSubgraphDepth subgraphs and branches can be nested.
+  void EnterSubgraph(const std::string& name = "");
+  void ExitSubgraph();
+
   // Ends a buffer: Free at this line, Release when memory planning decides. Finish() releases the buffers that are
-  // neither freed nor outputs.
+  // neither freed nor outputs; the end of a subgraph releases those that the subgraph made.
   void Free(BufferRef buffer);
   void Release(BufferRef buffer);
   void Comment(std::string text);
@@ -111,11 +133,20 @@ class PlanBuilder {
 
  private:
   enum class CallKind { kKernel, kExtern, kExternAllocating };
+  // A subgraph that is open.
+  struct Scope {
+    std::string name;
+    size_t first_line = 0;  // EnterSubgraph, or, of a branch, If
+    int conditional = -1;   // of a branch: its number in the plan
+    bool is_else = false;
+  };
 
   void Fail(absl::Status status);
   bool failed() const { return !error_.ok(); }
   // Returns the reason why the buffer cannot be used; empty if it can.
   std::string WhyNot(BufferRef buffer) const;
+  // Returns the reason why one of the buffers cannot be used.
+  std::string WhyNotThere(absl::Span<const BufferRef> buffers) const;
   BufferRef AddBuffer(PlanBuffer buffer);
   CallOutputs Record(CallKind kind, const KernelRef& kernel, const std::vector<BufferRef>& arguments,
                      const CallOptions& options);
@@ -132,15 +163,27 @@ class PlanBuilder {
   // Returns the index of an equal kernel of the plan, which is defined first if there is none.
   int Define(PlanKernel kernel);
   void End(BufferRef buffer, bool may_be_reused);
+  // Returns the reason why values cannot be written to `target`, besides its layout; empty if they can.
+  std::string WhyNotUpdated(BufferRef target, BufferRef indices, BufferRef values) const;
+  void Enter(Scope scope);
+  // Releases the buffers that the innermost subgraph made, and leaves it.
+  void Leave();
+  // Leaves a branch for `line`. Returns its scope, or nullopt after a mistake.
+  std::optional<Scope> LeaveBranch(std::string_view line);
 
   Plan plan_;
   absl::Status error_;
   std::vector<int> roots_;  // by buffer: the buffer that owns its memory
   std::vector<bool> is_input_;
-  std::vector<bool> is_ended_;  // freed or released
+  std::vector<bool> is_ended_;          // freed or released
+  std::vector<size_t> depths_;          // by buffer: the number of subgraphs around it
+  std::vector<std::string> subgraphs_;  // by buffer: the subgraph whose end ended it; empty: none
+  std::vector<Scope> scopes_;           // from the outside in
   std::map<std::string, int, std::less<>> names_;
   int next_buffer_ = 0;
   int next_pack_ = 0;
+  int next_conditional_ = 0;
+  int next_subgraph_ = 0;
 };
 
 }  // namespace telemetry::worker::wrapper

@@ -6,6 +6,7 @@
 
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
+#include "worker/wrapper/concatenate.h"
 #include "worker/wrapper/kernel_for.h"
 #include "worker/wrapper/plan_builder.h"
 
@@ -152,6 +153,33 @@ CallOutputs PlanBuilder::CallExtern(const KernelRef& kernel, const std::vector<B
 CallOutputs PlanBuilder::CallExternAllocating(const KernelRef& kernel, const std::vector<BufferRef>& arguments,
                                               const CallOptions& options) {
   return Record(CallKind::kExternAllocating, kernel, arguments, options);
+}
+
+BufferRef PlanBuilder::Concatenate(const std::vector<BufferRef>& tensors, int dimension, const CallOptions& options) {
+  if (failed()) return {};
+  const auto refuse = [&](std::string_view why) {
+    Fail(absl::InvalidArgumentError(Cat("concatenate: ", why)));
+    return BufferRef();
+  };
+  if (const std::string why = WhyNotThere(tensors); !why.empty()) return refuse(why);
+  KernelCall call;  // without a kernel
+  for (const BufferRef tensor : tensors) call.arguments.push_back(tensor.id);
+  const std::vector<PlanBuffer> buffers = plan_.Buffers(call.arguments);
+  if (const std::string why = WhyNotConcatenated(buffers, dimension); !why.empty()) return refuse(why);
+  if (options.into.size() > 1 || options.names.size() > 1) return refuse("there is one output");
+  const std::vector<int64_t> sizes = ConcatenatedSizes(buffers, dimension);
+  BufferRef output;
+  if (options.into.empty()) {
+    output = Allocate(options.names.empty() ? "" : options.names[0], buffers[0].dtype, sizes);
+    if (output.id < 0) return {};
+  } else {
+    output = options.into[0];
+    const kernels::TensorSpec wanted = {.name = "out", .sizes = sizes, .dtype = buffers[0].dtype};
+    if (const std::string why = WhyNotWritten(wanted, call, output); !why.empty()) return refuse(why);
+  }
+  plan_.lines.emplace_back(
+      wrapper::Concatenate{.tensors = call.arguments, .dimension = dimension, .output = output.id});
+  return output;
 }
 
 }  // namespace telemetry::worker::wrapper

@@ -23,9 +23,11 @@ absl::Status RunMemory::TakeInputs(absl::Span<const Tensor> inputs) {
     const PlanBuffer& wanted = plan_.buffer(plan_.inputs[i]);
     const Tensor& given = inputs[i];
     absl::Status status = CheckTensor(given);
-    const bool fits =
-        given.dtype == wanted.dtype && given.sizes == Dimensions(wanted.sizes.begin(), wanted.sizes.end()) &&
-        given.strides == Dimensions(wanted.strides.begin(), wanted.strides.end()) && given.device == device_;
+    const bool fits = given.dtype == wanted.dtype &&
+                      given.sizes == Dimensions(wanted.sizes.begin(), wanted.sizes.end()) &&
+                      given.strides == Dimensions(wanted.strides.begin(), wanted.strides.end()) &&
+                      (given.device == device_ ||
+                       (given.device == nullptr && is_scalar_input_[static_cast<size_t>(plan_.inputs[i])]));
     if (status.ok() && !fits) status = absl::InvalidArgumentError(Cat("is ", given.ToString()));
     if (!status.ok()) {
       return absl::InvalidArgumentError(
@@ -69,7 +71,7 @@ absl::StatusOr<Tensor> RunMemory::MakeTensor(int buffer) const {
   const PlanBuffer& layout = plan_.buffer(buffer);
   const Place& place = places_[static_cast<size_t>(buffer)];
   const Tensor& memory = memory_[static_cast<size_t>(place.root)];
-  if (device_ == nullptr) {
+  if (memory.host != nullptr) {
     const auto first = memory.host->data.begin() + static_cast<std::ptrdiff_t>(place.offset);
     return Tensor::OnHost({.dtype = layout.dtype,
                            .sizes = layout.sizes,
@@ -107,6 +109,12 @@ absl::StatusOr<std::vector<ir::HostArray>> RunMemory::DenseArrays(absl::Span<con
     arrays.push_back(std::move(dense));
   }
   return arrays;
+}
+
+absl::StatusOr<bool> RunMemory::IsTrue(int predicate) const {
+  ASSIGN_OR_RETURN(const Tensor tensor, MakeTensor(predicate));
+  ASSIGN_OR_RETURN(const ir::HostArray array, ToHost(tensor));
+  return array.data.at(0) != 0;
 }
 
 absl::Status RunMemory::Write(int buffer, const ir::HostArray& dense) {

@@ -9,8 +9,11 @@
 #include "worker/kernels/kernel_spec.h"
 #include "worker/kernels/trace_problem.h"
 #include "worker/wrapper/call_values.h"
+#include "worker/wrapper/concatenate.h"
 #include "worker/wrapper/index_put.h"
 #include "worker/wrapper/matrix_product.h"
+#include "worker/wrapper/scatter.h"
+#include "worker/wrapper/subgraphs.h"
 #include "worker/wrapper/verify_plan.h"
 
 namespace telemetry::worker::wrapper {
@@ -25,6 +28,7 @@ PlanRunner::PlanRunner(Plan plan, std::shared_ptr<Device> device, debug::ValueDe
     : plan_(std::move(plan)),
       device_(std::move(device)),
       debugger_(debugger),
+      jumps_(FindSubgraphs(plan_).jumps),
       memory_(&plan_, device_, debugger != nullptr && debugger->WantsAnyValues()) {}
 
 absl::StatusOr<std::unique_ptr<PlanRunner>> PlanRunner::Create(Plan plan, std::shared_ptr<Device> device,
@@ -61,9 +65,13 @@ absl::StatusOr<std::vector<Tensor>> PlanRunner::Run(absl::Span<const Tensor> inp
   if (debugger_ != nullptr) {
     debugger_->BeginProgram(plan_.name, [&] { return InputValues(plan_, inputs); });
   }
-  for (size_t i = 0; i < plan_.lines.size(); ++i) {
-    status = RunLine(plan_.lines[i]);
-    if (status.ok()) continue;
+  for (size_t i = 0; i < plan_.lines.size();) {
+    const absl::StatusOr<size_t> next = RunLine(i);
+    if (next.ok()) {
+      i = *next;
+      continue;
+    }
+    status = next.status();
     // Waits for the work that earlier lines queued, because the caller cannot wait for it after the error.
     if (device_ != nullptr) device_->Synchronize().IgnoreError();
     memory_.Clear();
@@ -75,14 +83,21 @@ absl::StatusOr<std::vector<Tensor>> PlanRunner::Run(absl::Span<const Tensor> inp
   return outputs;
 }
 
-absl::Status PlanRunner::RunLine(const Line& line) {
+absl::StatusOr<size_t> PlanRunner::RunLine(size_t index) {
+  const Line& line = plan_.lines[index];
   RETURN_IF_ERROR(memory_.Update(line));
-  if (!IsCall(line)) return absl::OkStatus();
-  return debugger_ == nullptr ? RunCall(line) : RunDebugged(line);
+  if (IsCall(line)) RETURN_IF_ERROR(debugger_ == nullptr ? RunCall(line) : RunDebugged(line));
+  if (const auto* condition = std::get_if<If>(&line)) {
+    ASSIGN_OR_RETURN(const bool is_true, memory_.IsTrue(condition->predicate));
+    if (is_true) return index + 1;
+  }
+  return jumps_[index];
 }
 
 absl::Status PlanRunner::RunCall(const Line& line) {
   if (const auto* put = std::get_if<IndexPut>(&line)) return PutIndexed(*put);
+  if (const auto* scatter = std::get_if<Scatter>(&line)) return ScatterValues(*scatter);
+  if (const auto* joined = std::get_if<Concatenate>(&line)) return JoinTensors(*joined);
   const KernelCall& call = *AsKernelCall(line);
   if (!std::holds_alternative<CallKernel>(line)) return RunExtern(call);
   return device_ == nullptr ? EvaluateKernel(call) : LaunchKernel(call);
@@ -113,6 +128,26 @@ absl::Status PlanRunner::PutIndexed(const IndexPut& put) {
   PutRows(tensors[1].data, tensors[2].data, put.accumulate, tensors[0].sizes[0], &rows);
   tensors[0].SetRowMajor(rows);  // rounds to the dtype
   return memory_.Write(put.target, tensors[0]);
+}
+
+absl::Status PlanRunner::ScatterValues(const Scatter& scatter) {
+  ASSIGN_OR_RETURN(std::vector<ir::HostArray> tensors,
+                   memory_.DenseArrays({scatter.target, scatter.indices, scatter.values}));
+  std::vector<double> elements = tensors[0].RowMajor();
+  const ScatterShape shape = {.target = tensors[0].sizes, .values = tensors[2].sizes, .dimension = scatter.dimension};
+  ScatterElements(shape, tensors[1].data, tensors[2].data, scatter.reduction, &elements);
+  tensors[0].SetRowMajor(elements);  // rounds to the dtype
+  return memory_.Write(scatter.target, tensors[0]);
+}
+
+absl::Status PlanRunner::JoinTensors(const Concatenate& line) {
+  ASSIGN_OR_RETURN(const std::vector<ir::HostArray> tensors, memory_.DenseArrays(line.tensors));
+  std::vector<std::vector<double>> elements;
+  for (const ir::HostArray& tensor : tensors) elements.push_back(tensor.data);
+  const PlanBuffer& output = plan_.buffer(line.output);
+  ir::HostArray joined = ir::HostArray::Dense(output.dtype, output.sizes);
+  joined.SetRowMajor(ConcatenateElements(elements, plan_.Buffers(line.tensors), line.dimension));
+  return memory_.Write(line.output, joined);
 }
 
 absl::Status PlanRunner::LaunchKernel(const KernelCall& call) {

@@ -17,9 +17,9 @@ namespace telemetry::worker::wrapper {
 
 // A runner of a plan, line by line, on a device or on the host. On a device, kernels are launched and compiled once, at
 // their first call. The library of the device computes extern kernels (Device::Multiply). If it does not have a kernel,
-// the reference computes it on the host, with copies from and to the device; likewise IndexPut. On the host, kernels
-// are evaluated from their IR (ir/reference), which is for inspecting results, not for speed. Only one Run() may be
-// active at a time.
+// the reference computes it on the host, with copies from and to the device; likewise IndexPut, Scatter and
+// Concatenate. On the host, kernels are evaluated from their IR (ir/reference), which is for inspecting results, not
+// for speed. Only one Run() may be active at a time.
 class PlanRunner {
  public:
   // Creates a runner. If `device` is null, the plan runs on the host. `debugger` sees the inputs of each Run() and the
@@ -29,11 +29,12 @@ class PlanRunner {
   static absl::StatusOr<std::unique_ptr<PlanRunner>> Create(Plan plan, std::shared_ptr<device::Device> device,
                                                             debug::ValueDebugger* debugger = nullptr);
 
-  // Runs the plan. Inputs and outputs are in the order of the plan, on the device or on the host. Run() only queues the
-  // work: synchronise before reading the outputs and before the program ends. After an error no work is queued any
-  // more. The memory of an output may be larger than the output. INVALID_ARGUMENT: the inputs do not match the plan,
-  // or, on a device, a view begins where no buffer can begin (kViewAlignment). Other errors are those of kernels and
-  // device; they name the line.
+  // Runs the plan. Inputs and outputs are in the order of the plan, on the device or on the host. An input that only
+  // conditionals read (FindScalarInputs) may be on the host in both cases. Run() only queues the work, but waits where
+  // the predicate of a conditional is on the device: synchronise before reading the outputs and before the program
+  // ends. After an error no work is queued any more. The memory of an output may be larger than the output.
+  // INVALID_ARGUMENT: the inputs do not match the plan, or, on a device, a view begins where no buffer can begin
+  // (kViewAlignment). Other errors are those of kernels and device; they name the line.
   absl::StatusOr<std::vector<runtime::Tensor>> Run(absl::Span<const runtime::Tensor> inputs);
 
   const Plan& plan() const { return plan_; }
@@ -42,10 +43,13 @@ class PlanRunner {
   PlanRunner(Plan plan, std::shared_ptr<device::Device> device, debug::ValueDebugger* debugger);
 
   absl::Status Prepare();
-  absl::Status RunLine(const Line& line);
+  // Runs a line and returns the index of the next one.
+  absl::StatusOr<size_t> RunLine(size_t index);
   absl::Status RunCall(const Line& line);
   absl::Status RunDebugged(const Line& line);
   absl::Status PutIndexed(const IndexPut& put);
+  absl::Status ScatterValues(const Scatter& scatter);
+  absl::Status JoinTensors(const Concatenate& line);
   absl::Status LaunchKernel(const KernelCall& call);
   absl::Status EvaluateKernel(const KernelCall& call);
   // Calls the library of the device. If it does not have the kernel, evaluates the kernel's reference.
@@ -58,6 +62,7 @@ class PlanRunner {
   debug::ValueDebugger* const debugger_;
   std::vector<std::unique_ptr<runtime::Kernel>> kernels_;  // on a device, by index in the plan
   std::vector<ir::DeviceIr> irs_;                          // on the host, likewise
+  const std::vector<size_t> jumps_;                        // by line (Subgraphs::jumps)
   RunMemory memory_;
 };
 

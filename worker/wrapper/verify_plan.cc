@@ -1,14 +1,18 @@
 #include "worker/wrapper/verify_plan.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
+#include "worker/wrapper/concatenate.h"
 #include "worker/wrapper/index_put.h"
+#include "worker/wrapper/scatter.h"
 #include "worker/wrapper/size_class.h"
+#include "worker/wrapper/subgraphs.h"
 
 namespace telemetry::worker::wrapper {
 
@@ -52,7 +56,7 @@ class Verifier {
   }
 
  private:
-  enum class State { kNotYet, kPacked, kThere, kFreed };
+  enum class State { kNotYet, kPacked, kThere, kFreed, kLeft };
   struct Known {
     State state = State::kNotYet;
     int root = -1;  // the buffer that owns the memory, also for views
@@ -61,7 +65,18 @@ class Verifier {
     int freed_at = 0;
     std::string pack;
     int pack_index = 0;
+    size_t depth = 0;      // the number of subgraphs around the line that made it
+    std::string subgraph;  // whose end ended it
   };
+  // A subgraph that is open.
+  struct Scope {
+    std::string name;
+    bool is_branch = false;
+    bool is_else = false;
+  };
+  // The lines that may follow: any one that neither begins nor ends a branch, the begin of a branch, or what follows
+  // the end of one.
+  enum class Expected { kAny, kBranch, kElseOrEnd, kEnd };
 
   absl::Status Refuse(std::string_view why) const {
     return absl::InvalidArgumentError(Cat("plan '", plan_.name, "': ", why));
@@ -118,18 +133,22 @@ class Verifier {
 
   // Applies a line to the state. Returns the reason why it cannot be run; empty if it can.
   std::string Follow(const Line& line) {
+    if (std::string why = FollowSubgraphs(line); !why.empty()) return why;
     const LineEffects effects = ComputeEffects(line);
     if (const auto* part = std::get_if<Unpack>(&line)) return FollowUnpack(*part);
     for (const int id : effects.uses) {
       if (std::string why = WhyNotThere(id); !why.empty()) return why;
     }
+    if (const auto* condition = std::get_if<If>(&line)) return WhyNotPredicate(plan_.buffer(condition->predicate));
     if (const auto* definition = std::get_if<DefineKernel>(&line)) {
+      if (!scopes_.empty()) return Cat("is in ", NamedScope(), "; kernels are defined outside subgraphs");
       defined_[static_cast<size_t>(definition->kernel)] = true;
     }
     if (const KernelCall* call = AsKernelCall(line)) {
       if (std::string why = WhyNotCalled(*call); !why.empty()) return why;
     }
-    if (const auto* put = std::get_if<IndexPut>(&line)) return WhyNotPut(*put);
+    if (const std::optional<Update> update = AsUpdate(line)) return WhyNotUpdated(line, *update);
+    if (const auto* joined = std::get_if<Concatenate>(&line)) return WhyNotConcatenatedInto(*joined);
     if (effects.frees >= 0) {
       if (std::string why = FollowFree(effects.frees); !why.empty()) return why;
     }
@@ -140,8 +159,58 @@ class Verifier {
     return FollowMakes(line, effects.makes);
   }
 
+  std::string NamedScope() const { return Cat("subgraph '", scopes_.back().name, "'"); }
+
+  std::string FollowSubgraphs(const Line& line) {
+    const bool enters = std::holds_alternative<EnterSubgraph>(line);
+    const bool otherwise = std::holds_alternative<Else>(line);
+    const bool ends = std::holds_alternative<EndIf>(line);
+    if (expected_ == Expected::kBranch && !enters) return "a branch is a subgraph, but enter_subgraph is missing";
+    if ((expected_ == Expected::kElseOrEnd || expected_ == Expected::kEnd) && !otherwise && !ends) {
+      return "end_if is missing after a branch";
+    }
+    if (expected_ == Expected::kAny && (otherwise || ends)) return "is not after a branch of a conditional";
+    if (expected_ == Expected::kEnd && otherwise) return "is the second else of a conditional";
+    if (otherwise || std::holds_alternative<If>(line)) {
+      next_is_else_ = otherwise;
+      expected_ = Expected::kBranch;
+    } else if (enters) {
+      return FollowEnter(std::get<EnterSubgraph>(line));
+    } else if (ends) {
+      expected_ = Expected::kAny;
+    } else if (std::holds_alternative<ExitSubgraph>(line)) {
+      return FollowExit();
+    }
+    return "";
+  }
+
+  std::string FollowEnter(const EnterSubgraph& line) {
+    if (scopes_.size() == kMostSubgraphDepth) return Cat("at most ", kMostSubgraphDepth, " subgraphs can be nested");
+    const bool is_branch = expected_ == Expected::kBranch;
+    scopes_.push_back({.name = line.name, .is_branch = is_branch, .is_else = is_branch && next_is_else_});
+    expected_ = Expected::kAny;
+    return "";
+  }
+
+  std::string FollowExit() {
+    if (scopes_.empty()) return "no subgraph is open";
+    for (size_t i = 0; i < buffers_.size(); ++i) {
+      Known& known = buffers_[i];
+      const int id = static_cast<int>(i);
+      if (known.depth != scopes_.size() || known.state == State::kFreed || known.state == State::kLeft) continue;
+      if (known.root == id) return Cat(Named(id), " is made in ", NamedScope(), ", but never freed there");
+      known.state = State::kLeft;
+      known.subgraph = scopes_.back().name;
+    }
+    const Scope left = scopes_.back();
+    scopes_.pop_back();
+    expected_ = !left.is_branch ? Expected::kAny : left.is_else ? Expected::kEnd : Expected::kElseOrEnd;
+    return "";
+  }
+
   std::string WhyNotThere(int id) {
     const Known& known = At(id);
+    if (known.state == State::kLeft) return Cat(Named(id), " ended with subgraph '", known.subgraph, "'");
     if (known.state == State::kNotYet) return Cat(Named(id), " does not exist yet");
     if (known.state == State::kPacked) return Cat(Named(id), " is still in pack '", known.pack, "'");
     const Known& root = At(known.root);
@@ -186,13 +255,34 @@ class Verifier {
     return is_twice ? Cat(Named(id), " is written twice by one call") : "";
   }
 
-  std::string WhyNotPut(const IndexPut& put) {
-    std::string why = WhyNotIndexed(plan_.buffer(put.target), plan_.buffer(put.indices), plan_.buffer(put.values));
+  std::string WhyNotUpdated(const Line& line, const Update& put) {
+    const PlanBuffer& target = plan_.buffer(put.target);
+    const PlanBuffer& indices = plan_.buffer(put.indices);
+    const PlanBuffer& values = plan_.buffer(put.values);
+    const bool is_scatter = std::holds_alternative<Scatter>(line);
+    const std::string why =
+        is_scatter ? WhyNotScattered(target, indices, values, put.dimension) : WhyNotIndexed(target, indices, values);
     if (!why.empty()) return why;
     if (At(put.target).root != put.target) return Cat(Named(put.target), " is written, but is a view");
     if (IsIn(plan_.inputs, put.target)) return Cat(Named(put.target), " is written, but is an input");
     const bool shares = At(put.indices).root == put.target || At(put.values).root == put.target;
     return shares ? Cat(Named(put.target), " is read and written by one line") : "";
+  }
+
+  std::string WhyNotConcatenatedInto(const Concatenate& line) {
+    const std::vector<PlanBuffer> tensors = plan_.Buffers(line.tensors);
+    if (std::string why = WhyNotConcatenated(tensors, line.dimension); !why.empty()) return why;
+    const PlanBuffer& output = plan_.buffer(line.output);
+    const std::vector<int64_t> sizes = ConcatenatedSizes(tensors, line.dimension);
+    if (output.dtype != tensors[0].dtype || output.sizes != sizes || !output.is_dense()) {
+      return Cat(Named(line.output), " is ", output.LayoutText(), ", but ", ShapeText(tensors[0].dtype, sizes),
+                 " is written");
+    }
+    if (At(line.output).root != line.output) return Cat(Named(line.output), " is written, but is a view");
+    if (IsIn(plan_.inputs, line.output)) return Cat(Named(line.output), " is written, but is an input");
+    const auto shares = [&](int tensor) { return At(tensor).root == line.output; };
+    const bool is_read = std::any_of(line.tensors.begin(), line.tensors.end(), shares);
+    return is_read ? Cat(Named(line.output), " is read and written by one line") : "";
   }
 
   std::string WhyNotReused(const Reuse& reuse) {
@@ -210,6 +300,8 @@ class Verifier {
     Known& known = At(id);
     if (known.root != id) return Cat(Named(id), " is a view, which has no memory of its own");
     if (IsIn(plan_.inputs, id)) return Cat(Named(id), " is an input, which belongs to the caller");
+    if (known.depth != scopes_.size())
+      return Cat(Named(id), " is made outside ", NamedScope(), " and cannot end in it");
     known.state = State::kFreed;
     known.freed_at = position_;
     return "";
@@ -227,7 +319,7 @@ class Verifier {
       return Cat(Named(line.view), " shows elements ", line.offset, " to ", line.offset, " + ", span, " from element ",
                  base.offset, " of '", memory.name, "', which has ", memory.span());
     }
-    view = {.state = State::kThere, .root = base.root, .offset = base.offset + line.offset};
+    view = {.state = State::kThere, .root = base.root, .offset = base.offset + line.offset, .depth = scopes_.size()};
     return "";
   }
 
@@ -237,7 +329,10 @@ class Verifier {
     for (size_t i = 0; i < makes.size(); ++i) {
       Known& known = At(makes[i]);
       if (known.state != State::kNotYet) return Cat(Named(makes[i]), " exists already");
-      known = {.state = is_packed ? State::kPacked : State::kThere, .root = makes[i], .is_planned = !allocating};
+      known = {.state = is_packed ? State::kPacked : State::kThere,
+               .root = makes[i],
+               .is_planned = !allocating,
+               .depth = scopes_.size()};
       if (is_packed) known.pack = allocating->pack;
       known.pack_index = static_cast<int>(i);
     }
@@ -249,11 +344,14 @@ class Verifier {
     if (known.state != State::kPacked || known.pack != line.pack || known.pack_index != line.index) {
       return Cat(Named(line.buffer), " is not part ", line.index, " of pack '", line.pack, "'");
     }
+    if (known.depth != scopes_.size()) return Cat("pack '", line.pack, "' is made outside ", NamedScope());
     known.state = State::kThere;
     return "";
   }
 
   absl::Status CheckEnd() {
+    if (!scopes_.empty()) return Refuse(Cat(NamedScope(), " is not closed"));
+    if (expected_ != Expected::kAny) return Refuse("a conditional is not closed");
     for (const int id : plan_.outputs) {
       if (std::string why = WhyNotThere(id); !why.empty()) return Refuse(Cat("output: ", why));
       kept_.push_back(At(id).root);
@@ -271,6 +369,9 @@ class Verifier {
   std::vector<Known> buffers_;
   std::vector<bool> defined_;
   std::vector<int> kept_;  // by output: the buffer that owns its memory
+  std::vector<Scope> scopes_;
+  Expected expected_ = Expected::kAny;
+  bool next_is_else_ = false;  // if a branch is expected
   int position_ = 0;
 };
 

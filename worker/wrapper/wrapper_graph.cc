@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -11,6 +12,7 @@
 #include "proto/record/json.h"
 #include "proto/record/numbers.h"
 #include "proto/record/strings.h"
+#include "worker/wrapper/subgraphs.h"
 
 namespace telemetry::worker::wrapper {
 
@@ -20,6 +22,7 @@ using record::Json;
 namespace {
 
 constexpr std::string_view kRegionKind = "WrapperGraphInfo";
+constexpr std::string_view kSubgraphKind = "WrapperSubgraphInfo";
 
 Json Numbers(absl::Span<const int64_t> values) {
   Json list = Json::Array();
@@ -57,6 +60,13 @@ struct LineTarget {
   std::string_view operator()(const CallExternAllocating&) const { return "call_extern_allocating"; }
   std::string_view operator()(const Unpack&) const { return "unpack"; }
   std::string_view operator()(const IndexPut&) const { return "index_put"; }
+  std::string_view operator()(const Scatter&) const { return "scatter"; }
+  std::string_view operator()(const Concatenate&) const { return "concatenate"; }
+  std::string_view operator()(const EnterSubgraph&) const { return ""; }
+  std::string_view operator()(const ExitSubgraph&) const { return ""; }
+  std::string_view operator()(const If&) const { return "if"; }
+  std::string_view operator()(const Else&) const { return ""; }
+  std::string_view operator()(const EndIf&) const { return "end_if"; }
   std::string_view operator()(const Comment&) const { return ""; }
 };
 
@@ -66,6 +76,7 @@ class GraphWriter {
       : plan_(plan),
         device_(device),
         places_(ComputePlaces(plan)),
+        subgraphs_(FindSubgraphs(plan)),
         made_by_(plan.buffers.size()),
         written_by_(plan.buffers.size()) {}
 
@@ -75,7 +86,11 @@ class GraphWriter {
     graph_.set_directed(true);
     graph_.set_attributes_json(record::ToJson(Attributes()));
     for (const int id : plan_.inputs) AddBufferNode("placeholder", plan_.buffer(id).name, id);
-    for (size_t i = 0; i < plan_.lines.size(); ++i) AddLine(i, plan_.lines[i]);
+    for (size_t i = 0; i < plan_.lines.size(); ++i) {
+      graph_id_ = subgraphs_.of_line[i] + 1;
+      AddLine(i, plan_.lines[i]);
+    }
+    graph_id_ = 0;
     const std::string output = "g0:output";
     AddNode(output, "output", "output");
     for (size_t i = 0; i < plan_.outputs.size(); ++i) Read(plan_.outputs[i], output, i);
@@ -95,23 +110,32 @@ class GraphWriter {
                        {"problem", Json::String(kernel.problem.ToString())}};
       kernels.items.push_back(std::move(entry));
     }
-    Json region = Json::Object();
-    region.members = {{"graph_id", Json::Integer(0)},
-                      {"region_kind", Json::String(std::string(kRegionKind))},
-                      {"block_ids", Json::Array()}};
     Json regions = Json::Array();
-    regions.items.push_back(std::move(region));
+    regions.items.push_back(Region(0, kRegionKind));
+    for (const Subgraph& subgraph : subgraphs_.all) {
+      regions.items.push_back(Region(static_cast<int64_t>(regions.items.size()), kSubgraphKind));
+      regions.items.back().members.emplace_back("name", Json::String(subgraph.name));
+    }
+    const auto count = static_cast<int64_t>(regions.items.size());
     Json attributes = Json::Object();
-    attributes.members = {{"num_graphs", Json::Integer(1)},   {"root_ids", Numbers({0})},
-                          {"graphs", std::move(regions)},     {"rolled_reductions", Json::Array()},
-                          {"plan", Json::String(plan_.name)}, {"kernels", std::move(kernels)}};
+    attributes.members = {{"num_graphs", Json::Integer(count)}, {"root_ids", Numbers({0})},
+                          {"graphs", std::move(regions)},       {"rolled_reductions", Json::Array()},
+                          {"plan", Json::String(plan_.name)},   {"kernels", std::move(kernels)}};
     return attributes;
+  }
+
+  static Json Region(int64_t id, std::string_view kind) {
+    Json region = Json::Object();
+    region.members = {{"graph_id", Json::Integer(id)},
+                      {"region_kind", Json::String(std::string(kind))},
+                      {"block_ids", Json::Array()}};
+    return region;
   }
 
   v1::IrNode* AddNode(const std::string& id, std::string_view op_kind, std::string_view target) {
     v1::IrNode* node = graph_.add_nodes();
     node->set_id(id);
-    node->set_region_kind(std::string(kRegionKind));
+    node->set_region_kind(std::string(graph_id_ == 0 ? kRegionKind : kSubgraphKind));
     node->set_block_ids_json("[]");
     node->set_op_kind(std::string(op_kind));
     node->set_target(std::string(target));
@@ -121,7 +145,7 @@ class GraphWriter {
   // Adds the node that makes a buffer.
   v1::IrNode* AddBufferNode(std::string_view op_kind, std::string_view target, int id) {
     const PlanBuffer& buffer = plan_.buffer(id);
-    const std::string name = Cat("g0:", buffer.name);
+    const std::string name = Cat("g", graph_id_, ":", buffer.name);
     v1::IrNode* node = AddNode(name, op_kind, target);
     node->set_dtype(std::string(TorchName(buffer.dtype)));
     node->set_shape_json(record::ToJson(Texts(buffer.sizes)));
@@ -135,11 +159,18 @@ class GraphWriter {
 
   void AddLine(size_t index, const Line& line) {
     const std::string_view target = std::visit(LineTarget(), line);
+    if (std::holds_alternative<Else>(line)) AddElse();
     if (target.empty()) return;
-    if (const KernelCall* call = AsKernelCall(line); call != nullptr) {
+    if (const auto* condition = std::get_if<If>(&line)) {
+      AddIf(LineId(index, Cat(target)), index, *condition);
+    } else if (std::holds_alternative<EndIf>(line)) {
+      AddEndIf(LineId(index, Cat(target)));
+    } else if (const KernelCall* call = AsKernelCall(line); call != nullptr) {
       AddCall(index, line, target, *call);
-    } else if (const auto* put = std::get_if<IndexPut>(&line)) {
-      AddIndexPut(LineId(index, Cat(target)), *put);
+    } else if (const auto* joined = std::get_if<Concatenate>(&line)) {
+      AddConcatenate(LineId(index, Cat(target)), *joined);
+    } else if (const std::optional<Update> update = AsUpdate(line)) {
+      AddUpdate(LineId(index, Cat(target)), line, *update);
     } else if (const auto* allocate = std::get_if<Allocate>(&line)) {
       AddBufferNode("call_function", target, allocate->buffer);
     } else if (const auto* reuse = std::get_if<Reuse>(&line)) {
@@ -189,10 +220,25 @@ class GraphWriter {
     if (allocating != nullptr && !allocating->pack.empty()) packs_[allocating->pack] = id;
   }
 
-  void AddIndexPut(const std::string& id, const IndexPut& put) {
-    v1::IrNode* node = AddNode(id, "call_function", "index_put");
+  void AddConcatenate(const std::string& id, const Concatenate& line) {
+    v1::IrNode* node = AddNode(id, "call_function", "concatenate");
     Json value = Json::Object();
-    value.members.emplace_back("accumulate", Json::Bool(put.accumulate));
+    value.members.emplace_back("dimension", Json::Integer(line.dimension));
+    node->set_value_json(record::ToJson(value));
+    for (size_t i = 0; i < line.tensors.size(); ++i) Read(line.tensors[i], id, i);
+    Take(line.output, id, line.tensors.size());
+    WrittenBy(line.output) = id;
+  }
+
+  void AddUpdate(const std::string& id, const Line& line, const Update& put) {
+    v1::IrNode* node = AddNode(id, "call_function", std::visit(LineTarget(), line));
+    Json value = Json::Object();
+    if (const auto* scatter = std::get_if<Scatter>(&line)) {
+      value.members.emplace_back("dimension", Json::Integer(scatter->dimension));
+      value.members.emplace_back("reduce", Json::String(Cat(ReductionName(scatter->reduction))));
+    } else {
+      value.members.emplace_back("accumulate", Json::Bool(std::get<IndexPut>(line).accumulate));
+    }
     node->set_value_json(record::ToJson(value));
     const bool is_written = !WrittenBy(put.target).empty();
     Read(put.target, id, 0);
@@ -203,7 +249,49 @@ class GraphWriter {
     WrittenBy(put.target) = id;
   }
 
-  static std::string LineId(size_t index, const std::string& name) { return Cat("g0:", index, ":", name); }
+  void AddIf(const std::string& id, size_t index, const If& line) {
+    Json graphs = Json::Array();
+    for (size_t i = 0; i < subgraphs_.all.size(); ++i) {
+      const Subgraph& subgraph = subgraphs_.all[i];
+      const bool is_branch = subgraph.first == index && subgraph.enter != index;
+      if (is_branch) graphs.items.push_back(Json::Integer(static_cast<int64_t>(i) + 1));
+    }
+    Json value = Json::Object();
+    value.members.emplace_back("graphs", std::move(graphs));
+    AddNode(id, "call_function", "if")->set_value_json(record::ToJson(value));
+    Read(line.predicate, id, 0);
+    conditionals_.push_back({.id = id, .line = line, .made_by = made_by_, .written_by = written_by_});
+  }
+
+  void AddElse() {
+    conditionals_.back().has_else = true;
+    conditionals_.back().written_by_then = written_by_;
+    written_by_ = conditionals_.back().written_by;
+  }
+
+  // Adds the node that is the last writer of the buffers that a branch wrote.
+  void AddEndIf(const std::string& id) {
+    Conditional ended = std::move(conditionals_.back());
+    conditionals_.pop_back();
+    AddNode(id, "call_function", "end_if");
+    AddEdge(ended.id, id, "data", 0, ended.line.predicate);
+    if (!ended.has_else) {
+      ended.written_by_then = written_by_;
+      written_by_ = ended.written_by;
+    }
+    size_t position = 0;
+    for (size_t i = 0; i < written_by_.size(); ++i) {
+      const std::string& before = ended.written_by[i];
+      if (ended.made_by[i].empty() || (ended.written_by_then[i] == before && written_by_[i] == before)) continue;
+      ++position;
+      for (const std::string& writer : {ended.written_by_then[i], written_by_[i]}) {
+        if (!writer.empty()) AddEdge(writer, id, "data", position, static_cast<int>(i));
+      }
+      written_by_[i] = id;
+    }
+  }
+
+  std::string LineId(size_t index, const std::string& name) const { return Cat("g", graph_id_, ":", index, ":", name); }
 
   const std::string& MadeBy(int buffer) const { return made_by_[static_cast<size_t>(buffer)]; }
   // Returns the node of the last call that wrote the memory of a buffer; empty if there was none.
@@ -242,12 +330,25 @@ class GraphWriter {
     positions_[static_cast<size_t>(known->second)].push_back(static_cast<int64_t>(position));
   }
 
+  // A conditional that is open.
+  struct Conditional {
+    std::string id;  // of the node "if"
+    If line;
+    std::vector<std::string> made_by;     // before it
+    std::vector<std::string> written_by;  // before it
+    bool has_else = false;
+    std::vector<std::string> written_by_then = {};  // after the first branch
+  };
+
   const Plan& plan_;
   const std::string& device_;
   const std::vector<Place> places_;
+  const Subgraphs subgraphs_;
+  int graph_id_ = 0;                       // of the line: 0, or 1 + the index of its subgraph
   std::vector<std::string> made_by_;       // by buffer: the node that made it
   std::vector<std::string> written_by_;    // by buffer that owns memory: the node of the last call that wrote it
   std::map<int, std::string> seen_write_;  // by view: the last writer when it was made
+  std::vector<Conditional> conditionals_;
   std::map<std::string, std::string> packs_;
   std::map<std::pair<std::string, std::string>, int> edges_;  // by source and target: its index
   std::vector<std::vector<int64_t>> positions_;               // by edge

@@ -142,6 +142,51 @@ TEST_F(DebuggedPlanTest, OfWrittenRowsTheTargetBeforeAndAfter) {
   EXPECT_THAT(printed(), HasSubstr("[first_nan] the first tensor with a NaN is "));
 }
 
+TEST_F(DebuggedPlanTest, OfScatteredElementsTheTargetBeforeAndAfter) {
+  for (const std::shared_ptr<Device>& device : {device_, std::shared_ptr<Device>()}) {
+    const Plan plan = *ElementUpdatePlan();
+    Run(plan, {.level = debug::DebugLevel::kPrint, .kernels = {"scatter"}}, MakeInputs(plan, 1), device);
+    EXPECT_THAT(Heads(), Contains("[before_launch - scatter - target]"));
+    EXPECT_THAT(printed_, Contains(StartsWith("[after_launch - scatter - target] buffer=updated elements=384")));
+    EXPECT_THAT(printed(), Not(HasSubstr("(output)")));
+  }
+}
+
+TEST_F(DebuggedPlanTest, OfJoinedTensorsEachOne) {
+  const Plan plan = *JoinedPlan();
+  for (const std::shared_ptr<Device>& device : {device_, std::shared_ptr<Device>()}) {
+    Run(plan, {.level = debug::DebugLevel::kPrint, .kernels = {"concatenate"}}, MakeInputs(plan, 1), device);
+    EXPECT_THAT(Heads(), Contains("[before_launch - concatenate - tensors_2]"));
+    EXPECT_THAT(printed_,
+                Contains(StartsWith("[before_launch - concatenate - out] (output) buffer=rows elements=320")));
+    EXPECT_THAT(printed_, Contains(StartsWith("[after_launch - concatenate - out] buffer=both elements=640")));
+  }
+}
+
+TEST_F(DebuggedPlanTest, OfConditionalsOnlyTheLaunchesThatRun) {
+  const Plan plan = *RoutedPlan();
+  std::vector<Tensor> inputs = MakeInputs(plan, 1);
+  const auto names = [&](double is_normed, double is_doubled, const std::shared_ptr<Device>& device) {
+    inputs[2].host->data = {is_normed};
+    inputs[3].host->data = {is_doubled};
+    Run(plan, {.level = debug::DebugLevel::kNames}, inputs, device);
+    std::vector<std::string> after;
+    for (const std::string& line : printed_) {
+      if (line.starts_with("[after_launch - ")) after.push_back(line.substr(16, line.size() - 17));
+    }
+    return after;
+  };
+  for (const std::shared_ptr<Device>& device : {device_, std::shared_ptr<Device>()}) {
+    EXPECT_THAT(names(1, 1, device), ElementsAre("exp", "layer_norm", "add", "softmax_1", "exp_1"));
+    EXPECT_THAT(names(1, 0, device), ElementsAre("exp", "layer_norm", "softmax", "softmax_1", "exp_1"));
+    EXPECT_THAT(names(0, 1, device), ElementsAre("exp", "softmax", "add", "softmax", "add", "softmax_1", "exp_1"));
+    Run(plan, {.level = debug::DebugLevel::kPrint, .kernels = {"add"}}, inputs, device);
+    EXPECT_THAT(printed_, Contains(StartsWith("[program_inputs - routed - is_normed] elements=1 sizes=[1]")));
+    EXPECT_THAT(printed_, Contains(StartsWith("[after_launch - add - out] buffer=routed_rows elements=512 ")));
+    EXPECT_EQ(debugger_->errors(), 0) << printed();
+  }
+}
+
 TEST_F(DebuggedPlanTest, SavesWhatTheKernelsOfThatNameAreGiven) {
   Run(*AttentionPlan(), {.level = debug::DebugLevel::kSave, .kernels = {"SOFTMAX"}});
   EXPECT_THAT(Files(), ElementsAre("after_launch_softmax_out.npy", "after_launch_softmax_x.npy",

@@ -1,5 +1,6 @@
 #include "worker/wrapper/memory_plan.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "worker/wrapper/plan_builder.h"
 #include "worker/wrapper/run_plan.h"
 #include "worker/wrapper/size_class.h"
+#include "worker/wrapper/subgraphs.h"
 #include "worker/wrapper/verify_plan.h"
 
 namespace telemetry::worker::wrapper {
@@ -149,6 +151,92 @@ TEST(MemoryPlanTest, MemoryWithWrittenRowsStays) {
   EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("reuse first")));
 }
 
+// Checks that memory of a conditional is reused in its branch only, and that buffers from outside are allocated before
+// the conditional that uses them and end behind it.
+TEST(MemoryPlanTest, BranchesReuseTheirOwnMemory) {
+  const MemoryPlan planned = Planned(RoutedPlan());
+  EXPECT_EQ(planned.plan.DebugString(), R"(plan routed
+input x f32[16, 32]
+input weight f32[32]
+input is_normed bool[1]
+input is_doubled i32[]
+define exp: exp x=16x32:f32
+allocate hidden f32[16, 32]
+call exp(x=x) -> out=hidden
+allocate routed_rows f32[16, 32]
+view turned of routed_rows: [32, 16] strides [1, 32] offset 0
+define layer_norm: layer_norm x=16x32:f32 weight=32:f32 bias=32:f32
+define add: add x=16x32:f32 y=16x32:f32
+define softmax: softmax x=16x32:f32
+if is_normed
+enter_subgraph then_0
+extern_allocating layer_norm(x=hidden, weight=weight, bias=weight, eps=1e-05) -> pack0
+unpack pack0[0] as normed f32[16, 32]
+unpack pack0[1] as mean f32[16]
+free mean
+unpack pack0[2] as rstd f32[16]
+free rstd
+if is_doubled
+enter_subgraph then_1
+call add(x=normed, y=normed) -> out=routed_rows
+exit_subgraph
+else
+enter_subgraph else_1
+call softmax(x=normed) -> out=routed_rows
+exit_subgraph
+end_if
+free normed
+exit_subgraph
+else
+enter_subgraph else_0
+allocate weights f32[16, 32]
+call softmax(x=hidden) -> out=weights
+allocate mixed f32[16, 32]
+call add(x=weights, y=hidden) -> out=mixed
+reuse weights as sharp f32[16, 32]
+call softmax(x=mixed) -> out=sharp
+call add(x=sharp, y=mixed) -> out=routed_rows
+free mixed
+free sharp
+exit_subgraph
+end_if
+define softmax_1: softmax x=32x16:f32
+define exp_1: exp x=32x16:f32
+reuse hidden as out f32[32, 16]
+enter_subgraph tail
+allocate columns f32[32, 16]
+call softmax_1(x=turned) -> out=columns
+call exp_1(x=columns) -> out=out
+free columns
+exit_subgraph
+free routed_rows
+output out
+)");
+  // Without planning: hidden, routed_rows and three buffers of the second branch.
+  EXPECT_EQ(planned.peak_bytes_before, 5 * 2048);
+  EXPECT_EQ(planned.peak_bytes_after, 4 * 2048);
+}
+
+// Memory that was released before a conditional is not reused in it, but behind it, if that does not raise the peak.
+TEST(MemoryPlanTest, ReleasedMemoryWaitsForTheEndOfABranch) {
+  PlanBuilder b("waits");
+  const BufferRef x = b.Input("x", DType::kF32, {16, 16});
+  const BufferRef flag = b.Input("flag", DType::kBool, {});
+  const BufferRef early = b.Call("exp", {x}, {.names = {"early"}})[0];
+  const BufferRef kept = b.Call("exp", {early}, {.names = {"kept"}})[0];
+  b.Release(early);
+  b.If(flag);
+  b.Call("exp", {b.Call("exp", {x}, {.names = {"inner"}})[0]}, {.into = {kept}});
+  b.EndIf();
+  b.Output(b.Call("softmax", {kept}, {.names = {"late"}})[0]);
+  const std::string text = Planned(b.Finish()).plan.DebugString();
+  EXPECT_THAT(text, ::testing::HasSubstr("enter_subgraph then_0\nallocate inner f32[16, 16]\n"));
+  EXPECT_THAT(text, ::testing::HasSubstr("free inner\nexit_subgraph\nend_if\n"));
+  // Holding `early` during the branch would raise the peak from two buffers to three.
+  EXPECT_THAT(text, ::testing::HasSubstr("\nfree early\n"));
+  EXPECT_THAT(text, ::testing::HasSubstr("\nallocate late f32[16, 16]\n"));
+}
+
 TEST(MemoryPlanTest, WhatIsNeverUsedGoesAway) {
   PlanBuilder b("unused");
   b.Allocate("unused", DType::kF32, {8, 8});
@@ -176,6 +264,8 @@ TEST(MemoryPlanTest, RandomPlansGiveTheSameWithALowerPeak) {
   int reused = 0;
   int lowered = 0;
   int with_written_rows = 0;
+  int with_conditionals = 0;
+  int with_nested_conditionals = 0;
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     const absl::StatusOr<Plan> plan = RandomPlan(seed);
@@ -192,10 +282,35 @@ TEST(MemoryPlanTest, RandomPlansGiveTheSameWithALowerPeak) {
     if (planned->plan.DebugString().find("\nreuse ") != std::string::npos) ++reused;
     if (planned->peak_bytes_after < planned->peak_bytes_before) ++lowered;
     if (planned->plan.DebugString().find("\nindex_put ") != std::string::npos) ++with_written_rows;
+    const Subgraphs subgraphs = FindSubgraphs(*plan);
+    const auto is_branch = [](const Subgraph& subgraph) { return subgraph.first != subgraph.enter; };
+    const auto is_nested = [](const Subgraph& subgraph) { return subgraph.parent >= 0; };
+    if (std::any_of(subgraphs.all.begin(), subgraphs.all.end(), is_branch)) ++with_conditionals;
+    if (std::any_of(subgraphs.all.begin(), subgraphs.all.end(), is_nested)) ++with_nested_conditionals;
   }
   EXPECT_GT(reused, 50);
   EXPECT_GT(lowered, 100);
   EXPECT_GT(with_written_rows, 20);
+  EXPECT_GT(with_conditionals, 150);
+  EXPECT_GT(with_nested_conditionals, 50);
+}
+
+// One plan at other sizes: the same lines, and never a higher peak.
+TEST(MemoryPlanTest, RandomPlansOfThreeShapes) {
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    const Plan small = *RandomPlan(seed);
+    for (const int64_t unit : {2, 3}) {
+      const absl::StatusOr<Plan> plan = RandomPlan(seed, {.unit = unit});
+      ASSERT_TRUE(plan.ok()) << plan.status();
+      ASSERT_EQ(plan->lines.size(), small.lines.size());
+      for (size_t i = 0; i < small.lines.size(); ++i) ASSERT_EQ(plan->lines[i].index(), small.lines[i].index());
+      const absl::StatusOr<MemoryPlan> planned = PlanMemory(*plan);
+      ASSERT_TRUE(planned.ok()) << planned.status();
+      ASSERT_LE(planned->peak_bytes_after, planned->peak_bytes_before);
+      ASSERT_THAT(RunOnHost(planned->plan, seed), ::testing::Pointwise(::testing::Eq(), RunOnHost(*plan, seed)));
+    }
+  }
 }
 
 }  // namespace

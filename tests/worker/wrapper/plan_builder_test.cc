@@ -254,6 +254,186 @@ TEST(PlanBuilderTest, RefusesMistakesByNameAndValue) {
   }
 }
 
+TEST(PlanBuilderTest, ConditionalsAndSubgraphsInTheFlatList) {
+  EXPECT_EQ(PlanText(RoutedPlan()), R"(plan routed
+input x f32[16, 32]
+input weight f32[32]
+input is_normed bool[1]
+input is_doubled i32[]
+define exp: exp x=16x32:f32
+allocate hidden f32[16, 32]
+call exp(x=x) -> out=hidden
+allocate routed_rows f32[16, 32]
+view turned of routed_rows: [32, 16] strides [1, 32] offset 0
+define layer_norm: layer_norm x=16x32:f32 weight=32:f32 bias=32:f32
+define add: add x=16x32:f32 y=16x32:f32
+define softmax: softmax x=16x32:f32
+if is_normed
+enter_subgraph then_0
+extern_allocating layer_norm(x=hidden, weight=weight, bias=weight, eps=1e-05) -> pack0
+unpack pack0[0] as normed f32[16, 32]
+unpack pack0[1] as mean f32[16]
+unpack pack0[2] as rstd f32[16]
+if is_doubled
+enter_subgraph then_1
+call add(x=normed, y=normed) -> out=routed_rows
+exit_subgraph
+else
+enter_subgraph else_1
+call softmax(x=normed) -> out=routed_rows
+exit_subgraph
+end_if
+free_if_not_reused normed
+free_if_not_reused mean
+free_if_not_reused rstd
+exit_subgraph
+else
+enter_subgraph else_0
+allocate weights f32[16, 32]
+call softmax(x=hidden) -> out=weights
+allocate mixed f32[16, 32]
+call add(x=weights, y=hidden) -> out=mixed
+allocate sharp f32[16, 32]
+call softmax(x=mixed) -> out=sharp
+call add(x=sharp, y=mixed) -> out=routed_rows
+free_if_not_reused weights
+free_if_not_reused mixed
+free_if_not_reused sharp
+exit_subgraph
+end_if
+allocate out f32[32, 16]
+define softmax_1: softmax x=32x16:f32
+define exp_1: exp x=32x16:f32
+enter_subgraph tail
+allocate columns f32[32, 16]
+call softmax_1(x=turned) -> out=columns
+call exp_1(x=columns) -> out=out
+free_if_not_reused columns
+exit_subgraph
+free_if_not_reused hidden
+free_if_not_reused routed_rows
+output out
+)");
+}
+
+TEST(PlanBuilderTest, MistakesInConditionals) {
+  const Mistake mistakes[] = {
+      {[](auto& b, auto x, auto) { b.If(x); },
+       "if: buffer 'x' is f32[4, 8], but a predicate is bool or i32 of one element"},
+      {[](auto& b, auto, auto) { b.If(b.Input("flags", DType::kBool, {2})); }, "if: buffer 'flags' is bool[2], but"},
+      {[](auto& b, auto, auto) { b.If({}); }, "if: no buffer -1 among 2"},
+      {[](auto& b, auto, auto) { b.Else(); }, "else: no branch of a conditional is open"},
+      {[](auto& b, auto, auto) { b.EndIf(); }, "end_if: no branch of a conditional is open"},
+      {[](auto& b, auto, auto) { b.ExitSubgraph(); }, "exit_subgraph: no subgraph is open that is not a branch"},
+      {[](auto& b, auto, auto) {
+         b.If(b.Input("flag", DType::kBool, {}));
+         b.ExitSubgraph();
+       },
+       "exit_subgraph: no subgraph is open that is not a branch"},
+      {[](auto& b, auto, auto) {
+         b.If(b.Input("flag", DType::kBool, {}));
+         b.EnterSubgraph("inner");
+         b.EndIf();
+       },
+       "end_if: subgraph 'inner' is open; end it first"},
+      {[](auto& b, auto, auto) {
+         b.If(b.Input("flag", DType::kBool, {}));
+         b.Else();
+         b.Else();
+       },
+       "else: the conditional has an else already"},
+      {[](auto& b, auto, auto) { b.If(b.Input("flag", DType::kBool, {}), "open"); },
+       "subgraph 'open' is open; call EndIf() first"},
+      {[](auto& b, auto, auto) { b.EnterSubgraph(); }, "subgraph 'subgraph_0' is open; call ExitSubgraph() first"},
+      {[](auto& b, auto, auto) {
+         for (int i = 0; i < 17; ++i) b.EnterSubgraph();
+       },
+       "subgraph 'subgraph_16': at most 16 subgraphs can be nested"},
+      {[](auto& b, auto x, auto) {
+         b.If(b.Input("flag", DType::kBool, {}));
+         const BufferRef made = b.Call("exp", {x}, {.names = {"made"}})[0];
+         b.EndIf();
+         b.Output(b.Call("exp", {made})[0]);
+       },
+       "kernel 'exp', argument 'x': buffer 'made' ended with subgraph 'then_0'"},
+      {[](auto& b, auto x, auto) {
+         const BufferRef made = b.Call("exp", {x}, {.names = {"made"}})[0];
+         b.If(b.Input("flag", DType::kBool, {}));
+         b.Free(made);
+       },
+       "free: buffer 'made' is made outside subgraph 'then_0' and cannot end in it"},
+      {[](auto& b, auto x, auto) {
+         b.EnterSubgraph();
+         b.Output(b.Call("exp", {x}, {.names = {"made"}})[0]);
+       },
+       "output: buffer 'made' ends with the subgraph that makes it"},
+  };
+  for (const Mistake& mistake : mistakes) {
+    PlanBuilder b("p");
+    const BufferRef x = b.Input("x", DType::kF32, {4, 8});
+    const BufferRef y = b.Input("y", DType::kF32, {8, 4});
+    mistake.build(b, x, y);
+    const absl::Status status = b.Finish().status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << mistake.message;
+    EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr(mistake.message));
+    EXPECT_THAT(std::string(status.message()), ::testing::StartsWith("plan 'p': "));
+  }
+}
+
+TEST(PlanBuilderTest, ScattersElements) {
+  const std::string text = PlanText(ElementUpdatePlan());
+  EXPECT_THAT(text, ::testing::HasSubstr("scatter updated[columns] dimension 1 = values\n"
+                                         "scatter updated[rows] dimension 0 sum = added\n"
+                                         "scatter updated[others] dimension 0 amax = updates\n"));
+  PlanBuilder b("p");
+  const BufferRef x = b.Input("x", DType::kF32, {4, 8});
+  b.Scatter(x, 0, b.Input("i", DType::kI32, {4, 8}), b.Input("y", DType::kF32, {4, 8}));
+  EXPECT_EQ(std::string(b.Finish().status().message()),
+            "plan 'p': scatter: buffer 'x' is an input, which is only read");
+  PlanBuilder other("p");
+  const BufferRef made = other.Call("exp", {other.Input("x", DType::kF32, {4, 8})}, {.names = {"made"}})[0];
+  other.Scatter(made, 2, other.Input("i", DType::kI32, {4, 8}), other.Input("y", DType::kF32, {4, 8}));
+  EXPECT_EQ(std::string(other.Finish().status().message()),
+            "plan 'p': scatter: buffer 'made' is f32[4, 8], which has no dimension 2");
+}
+
+TEST(PlanBuilderTest, JoinsTensors) {
+  const std::string text = PlanText(JoinedPlan());
+  EXPECT_THAT(text, ::testing::HasSubstr("allocate rows f32[20, 16]\n"
+                                         "concatenate [x, wide, turned] dimension 0 -> rows\n"));
+  EXPECT_THAT(text, ::testing::HasSubstr("concatenate [rows, sharp] dimension 1 -> both\n"));
+  const Mistake mistakes[] = {
+      {[](auto& b, auto x, auto y) {
+         b.Concatenate({x, y}, 0);
+       },
+       "concatenate: buffer 'y' is f32[8, 4], but 'x' is f32[4, 8]: only dimension 0 can differ"},
+      {[](auto& b, auto, auto) { b.Concatenate({}, 0); }, "concatenate: 0 tensors are given, but 1 to 64"},
+      {[](auto& b, auto x, auto) {
+         b.Concatenate({x, {}}, 0);
+       },
+       "concatenate: no buffer -1 among 2"},
+      {[](auto& b, auto x, auto) {
+         b.Concatenate({x, x}, 0, {.into = {b.Allocate("out", DType::kF32, {8, 9})}});
+       },
+       "concatenate: buffer 'out' is f32[8, 9], but f32[8, 8] is written"},
+      {[](auto& b, auto x, auto) {
+         const BufferRef made = b.Call("exp", {x}, {.names = {"made"}})[0];
+         b.Concatenate({made}, 0, {.into = {made}});
+       },
+       "concatenate: buffer 'made' is an argument of the same call"},
+      {[](auto& b, auto x, auto) {
+         b.Concatenate({x}, 0, {.names = {"a", "b"}});
+       },
+       "there is one output"},
+  };
+  for (const Mistake& mistake : mistakes) {
+    PlanBuilder b("p");
+    const BufferRef x = b.Input("x", DType::kF32, {4, 8});
+    mistake.build(b, x, b.Input("y", DType::kF32, {8, 4}));
+    EXPECT_THAT(std::string(b.Finish().status().message()), ::testing::HasSubstr(mistake.message));
+  }
+}
+
 TEST(PlanBuilderTest, AnUnknownKernelIsNotFound) {
   PlanBuilder b("p");
   b.Output(b.Call("softmaks", {b.Input("x", DType::kF32, {4, 8})})[0]);

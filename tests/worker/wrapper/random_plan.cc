@@ -1,10 +1,12 @@
 #include "tests/worker/wrapper/random_plan.h"
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <utility>
 
 #include "tests/worker/ir/rng.h"
+#include "worker/device/device.h"
 #include "worker/wrapper/plan_builder.h"
 
 namespace telemetry::worker::wrapper {
@@ -22,16 +24,19 @@ struct Matrix {
   bool is_dense = true;
   bool is_own = true;  // not an input
   int root = -1;
+  int depth = 0;  // the number of subgraphs around the line that made it
 };
 
 class PlanMaker {
  public:
-  explicit PlanMaker(uint64_t seed) : rng_(seed), b_("random_" + std::to_string(seed)) {}
+  PlanMaker(uint64_t seed, const RandomPlanOptions& options)
+      : options_(options), rng_(seed), b_("random_" + std::to_string(seed)) {}
 
   absl::StatusOr<Plan> Make() {
     for (int i = 0; i < 3; ++i) AddInput();
     const int64_t steps = rng_.Between(4, 16);
     for (int64_t i = 0; i < steps; ++i) Step();
+    if (rng_.OneIn(2)) Conditional();
     Call();
     const int64_t outputs = rng_.Between(1, 3);
     for (int64_t i = 0; i < outputs; ++i) {
@@ -44,7 +49,8 @@ class PlanMaker {
 
  private:
   void AddInput() {
-    const std::vector<int64_t> sides = {8, 16, 32};
+    const int64_t unit = options_.unit;
+    const std::vector<int64_t> sides = {8 * unit, 16 * unit, 32 * unit};
     Matrix input{.m = rng_.Pick(sides), .n = rng_.Pick(sides), .is_own = false};
     if (rng_.OneIn(3)) input.dtype = DType::kF16;
     input.is_dense = !rng_.OneIn(4);
@@ -55,7 +61,7 @@ class PlanMaker {
   }
 
   void Step() {
-    switch (rng_.Below(9)) {
+    switch (rng_.Below(12)) {
       case 0:
       case 1:
         return View();
@@ -66,6 +72,12 @@ class PlanMaker {
         return;
       case 4:
         return PutRows();
+      case 5:
+        return rng_.OneIn(3) ? Subgraph() : Conditional();
+      case 6:
+        return ScatterElements();
+      case 7:
+        return Join();
       default:
         return Call();
     }
@@ -73,7 +85,7 @@ class PlanMaker {
 
   void View() {
     const Matrix base = rng_.Pick(matrices_);
-    if (!base.is_dense) return;
+    if (!base.is_dense || base.m / options_.unit % 2 != 0) return;
     Matrix view = base;
     switch (rng_.Below(3)) {
       case 0:  // transposed
@@ -88,14 +100,19 @@ class PlanMaker {
         break;
       default:  // the lower half
         view.m = base.m / 2;
+        if (options_.for_programs && view.m * view.n * SizeOf(base.dtype) % device::kViewAlignment != 0) return;
         view.buffer = b_.View(base.buffer, {view.m, view.n}, {view.n, 1}, view.m * view.n);
     }
-    if (view.m >= 2) matrices_.push_back(view);
+    view.depth = depth_;
+    if (view.m >= 2 * options_.unit) matrices_.push_back(view);
   }
 
   void End() {
     const Matrix ended = rng_.Pick(matrices_);
-    if (!ended.is_own || ended.root == last_made_.id) return;
+    const bool is_from_outside = std::any_of(matrices_.begin(), matrices_.end(), [&](const Matrix& matrix) {
+      return matrix.buffer.id == ended.root && matrix.depth != depth_;
+    });
+    if (!ended.is_own || is_from_outside || ended.root == last_made_.id) return;
     rng_.OneIn(3) ? b_.Free({ended.root}) : b_.Release({ended.root});
     std::erase_if(matrices_, [&](const Matrix& matrix) { return matrix.root == ended.root; });
   }
@@ -128,6 +145,7 @@ class PlanMaker {
     std::vector<BufferRef> arguments = {x.buffer};
     if (is_add) arguments.push_back(y.buffer);
     const CallOptions options = Into(x, y);
+    if (options_.for_programs) return Made(x, b_.Call(kernel, arguments, options)[0]);
     if (rng_.OneIn(4)) return Made(x, b_.CallExternAllocating(kernel, arguments)[0]);
     Made(x, rng_.OneIn(3) ? b_.CallExtern(kernel, arguments, options)[0] : b_.Call(kernel, arguments, options)[0]);
   }
@@ -149,13 +167,103 @@ class PlanMaker {
     b_.IndexPut(target.buffer, rows, values.buffer, rng_.OneIn(2));
   }
 
+  // Writes elements of a matrix with those of another one, if two matrices fit.
+  void ScatterElements() {
+    const Matrix target = rng_.Pick(matrices_);
+    const Matrix values = rng_.Pick(matrices_);
+    const bool can_be_written = target.is_own && target.root == target.buffer.id;
+    if (!can_be_written || values.root == target.root || values.dtype != target.dtype) return;
+    if (values.n > target.n && values.m > target.m) return;
+    const int dimension = values.n > target.n || (values.m <= target.m && rng_.OneIn(2)) ? 1 : 0;
+    const std::vector<Reduction> reductions = {Reduction::kNone, Reduction::kSum, Reduction::kProduct, Reduction::kMax,
+                                               Reduction::kMin};
+    const BufferRef places = b_.Input("places" + std::to_string(next_rows_++), DType::kI32, {values.m, values.n});
+    b_.Scatter(target.buffer, dimension, places, values.buffer, rng_.Pick(reductions));
+  }
+
+  // Writes two matrices one behind the other, if they fit.
+  void Join() {
+    const Matrix x = rng_.Pick(matrices_);
+    const Matrix y = rng_.Pick(matrices_);
+    const int dimension = x.n == y.n ? 0 : 1;
+    if (x.dtype != y.dtype || (dimension == 1 && x.m != y.m)) return;
+    Matrix joined = x;
+    (dimension == 0 ? joined.m : joined.n) += dimension == 0 ? y.m : y.n;
+    Made(joined, b_.Concatenate({x.buffer, y.buffer}, dimension));
+  }
+
+  // Returns a predicate: an input of the plan, a view of one, or a sum.
+  BufferRef Predicate() {
+    const std::string name = "flag" + std::to_string(next_flag_++);
+    switch (rng_.Below(4)) {
+      case 0:
+        return b_.Input(name, DType::kBool, {});
+      case 1:
+        return b_.Input(name, DType::kI32, {1, 1});
+      case 2:
+        return b_.View(b_.Input(name, DType::kI32, {1}), {}, {}, 0);
+      default: {
+        const BufferRef flag = b_.Input(name, DType::kI32, {1, 1});
+        return b_.Call("add", {flag, flag})[0];
+      }
+    }
+  }
+
+  // Adds the lines of a subgraph, then those of `last`. Their matrices end with it.
+  void Inside(const std::function<void()>& last) {
+    const std::vector<Matrix> before = matrices_;
+    const BufferRef made_before = last_made_;
+    ++depth_;
+    const int64_t steps = rng_.Between(0, 4);
+    for (int64_t i = 0; i < steps; ++i) Step();
+    last();
+    --depth_;
+    matrices_ = before;
+    last_made_ = made_before;
+  }
+
+  void Subgraph() {
+    if (depth_ == 2) return;
+    b_.EnterSubgraph();
+    Inside([this] { Call(); });
+    b_.ExitSubgraph();
+  }
+
+  // Adds a conditional whose branches write the same new matrix, or, without an else, change one that is written.
+  void Conditional() {
+    if (depth_ == 2) return;
+    const Matrix like = rng_.Pick(matrices_);
+    Matrix target = {.m = like.m, .n = like.n, .dtype = like.dtype, .depth = depth_};
+    const BufferRef predicate = Predicate();
+    target.buffer = b_.Allocate("", like.dtype, {like.m, like.n});
+    target.root = target.buffer.id;
+    const bool has_else = !rng_.OneIn(3);
+    const auto write = [&] {
+      const Matrix x = Like(like);
+      rng_.OneIn(2) ? b_.Call("softmax", {x.buffer}, {.into = {target.buffer}})
+                    : b_.Call("add", {x.buffer, Like(like).buffer}, {.into = {target.buffer}});
+    };
+    if (!has_else) write();
+    b_.If(predicate);
+    Inside(write);
+    if (has_else) {
+      b_.Else();
+      Inside(write);
+    }
+    b_.EndIf();
+    matrices_.push_back(target);
+    last_made_ = target.buffer;
+  }
+
   void Made(const Matrix& like, BufferRef buffer) {
     last_made_ = buffer;
     const auto is_known = [&](const Matrix& matrix) { return matrix.buffer.id == buffer.id; };
     if (std::any_of(matrices_.begin(), matrices_.end(), is_known)) return;
-    matrices_.push_back({.buffer = buffer, .m = like.m, .n = like.n, .dtype = like.dtype, .root = buffer.id});
+    matrices_.push_back(
+        {.buffer = buffer, .m = like.m, .n = like.n, .dtype = like.dtype, .root = buffer.id, .depth = depth_});
   }
 
+  const RandomPlanOptions options_;
   ir::Rng rng_;
   PlanBuilder b_;
   std::vector<Matrix> matrices_;
@@ -163,11 +271,15 @@ class PlanMaker {
   BufferRef unused_;
   int next_weight_ = 0;
   int next_rows_ = 0;
+  int next_flag_ = 0;
+  int depth_ = 0;  // the number of subgraphs that are open
 };
 
 }  // namespace
 
-absl::StatusOr<Plan> RandomPlan(uint64_t seed) { return PlanMaker(seed).Make(); }
+absl::StatusOr<Plan> RandomPlan(uint64_t seed, const RandomPlanOptions& options) {
+  return PlanMaker(seed, options).Make();
+}
 
 std::vector<Tensor> MakeInputs(const Plan& plan, uint64_t seed) {
   ir::Rng rng(seed);
@@ -176,9 +288,13 @@ std::vector<Tensor> MakeInputs(const Plan& plan, uint64_t seed) {
     const PlanBuffer& input = plan.buffer(id);
     ir::HostArray array = ir::HostArray::Strided(input.dtype, input.sizes, input.strides);
     std::vector<double> values(static_cast<size_t>(array.element_count()));
-    // Indices of rows: some of them are out of range.
+    // Integers are predicates, or indices of rows: some of these are out of range.
     for (double& value : values) {
-      value = input.dtype == DType::kI32 ? static_cast<double>(rng.Between(-1, 9)) : rng.Real(-1, 2);
+      if (IsFloat(input.dtype)) {
+        value = rng.Real(-1, 2);
+      } else {
+        value = static_cast<double>(values.size() == 1 ? rng.Between(0, 1) : rng.Between(-1, 9));
+      }
     }
     array.SetRowMajor(values);
     inputs.push_back(Tensor::OnHost(std::move(array)));

@@ -9,9 +9,15 @@
 
 namespace telemetry::worker::wrapper {
 
-// Returns a plan of up to 16 calls, views, writes of rows, allocations, releases and frees over small matrices. The
-// same seed gives the same plan.
-absl::StatusOr<Plan> RandomPlan(uint64_t seed);
+// The options of a random plan.
+struct RandomPlanOptions {
+  int64_t unit = 1;           // sizes are multiples of it; the lines do not depend on it
+  bool for_programs = false;  // only lines that every kind of program can compute
+};
+
+// Returns a plan of calls, views, writes of rows and elements, joins, subgraphs, conditionals, allocations, releases
+// and frees over small matrices. The same seed and options give the same plan.
+absl::StatusOr<Plan> RandomPlan(uint64_t seed, const RandomPlanOptions& options = {});
 
 // Returns values for the inputs of a plan, on the host.
 std::vector<runtime::Tensor> MakeInputs(const Plan& plan, uint64_t seed);

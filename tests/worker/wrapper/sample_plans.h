@@ -99,4 +99,74 @@ inline absl::StatusOr<Plan> RowUpdatePlan(device::DType dtype = device::DType::k
   return b.Finish();
 }
 
+// Returns a plan that updates elements of a table: overwrites one in some columns of each row, adds a softmax to rows,
+// and keeps the larger elements of others.
+inline absl::StatusOr<Plan> ElementUpdatePlan(device::DType dtype = device::DType::kF32) {
+  PlanBuilder b("element_update");
+  const BufferRef table = b.Input("table", dtype, {24, 16});
+  const BufferRef columns = b.Input("columns", device::DType::kI32, {20, 3});
+  const BufferRef rows = b.Input("rows", device::DType::kI32, {40, 16});
+  const BufferRef others = b.Input("others", device::DType::kI32, {40, 16}, {1, 40});
+  const BufferRef values = b.Input("values", dtype, {20, 3}, {4, 1});
+  const BufferRef updates = b.Input("updates", dtype, {40, 16});
+  const BufferRef updated = b.Call("exp", {table}, {.names = {"updated"}})[0];
+  const BufferRef turned = b.View(updated, {16, 24}, {1, 16}, 0, "turned");
+  const BufferRef added = b.Call("softmax", {updates}, {.names = {"added"}})[0];
+  b.Scatter(updated, 1, columns, values);
+  b.Scatter(updated, 0, rows, added, Reduction::kSum);
+  b.Scatter(updated, 0, others, updates, Reduction::kMax);
+  b.Output(b.Call("softmax", {turned}, {.names = {"out"}})[0]);
+  b.Output(updated);
+  return b.Finish();
+}
+
+// Returns a plan that joins tensors: rows of three, one of them an input with gaps and one a view, then columns of two.
+inline absl::StatusOr<Plan> JoinedPlan(device::DType dtype = device::DType::kF32) {
+  PlanBuilder b("joined");
+  const BufferRef x = b.Input("x", dtype, {8, 16});
+  const BufferRef wide = b.Input("wide", dtype, {4, 16}, {20, 1});
+  const BufferRef made = b.Call("exp", {x}, {.names = {"made"}})[0];
+  const BufferRef turned = b.View(made, {8, 16}, {1, 8}, 0, "turned");
+  const BufferRef rows = b.Concatenate({x, wide, turned}, 0, {.names = {"rows"}});
+  const BufferRef sharp = b.Call("softmax", {rows}, {.names = {"sharp"}})[0];
+  const BufferRef both = b.Allocate("both", dtype, {20, 32});
+  b.Concatenate({rows, sharp}, 1, {.into = {both}});
+  b.Output(b.Call("softmax", {both}, {.names = {"out"}})[0]);
+  b.Output(rows);
+  return b.Finish();
+}
+
+// Returns a plan with conditionals: rows are normalised, and then doubled or not, or they are sharpened. The lines
+// behind are in a subgraph.
+inline absl::StatusOr<Plan> RoutedPlan(device::DType dtype = device::DType::kF32) {
+  PlanBuilder b("routed");
+  const BufferRef x = b.Input("x", dtype, {16, 32});
+  const BufferRef weight = b.Input("weight", dtype, {32});
+  const BufferRef is_normed = b.Input("is_normed", device::DType::kBool, {1});
+  const BufferRef is_doubled = b.Input("is_doubled", device::DType::kI32, {});
+  const BufferRef hidden = b.Call("exp", {x}, {.names = {"hidden"}})[0];
+  const BufferRef routed = b.Allocate("routed_rows", dtype, {16, 32});
+  const BufferRef turned = b.View(routed, {32, 16}, {1, 32}, 0, "turned");
+  b.If(is_normed);
+  const CallOutputs norm =
+      b.CallExternAllocating("layer_norm", {hidden, weight, weight}, {.names = {"normed", "mean", "rstd"}});
+  b.If(is_doubled);
+  b.Call("add", {norm[0], norm[0]}, {.into = {routed}});
+  b.Else();
+  b.Call("softmax", {norm[0]}, {.into = {routed}});
+  b.EndIf();
+  b.Else();
+  const BufferRef weights = b.Call("softmax", {hidden}, {.names = {"weights"}})[0];
+  const BufferRef mixed = b.Call("add", {weights, hidden}, {.names = {"mixed"}})[0];
+  const BufferRef sharp = b.Call("softmax", {mixed}, {.names = {"sharp"}})[0];
+  b.Call("add", {sharp, mixed}, {.into = {routed}});
+  b.EndIf();
+  const BufferRef out = b.Allocate("out", dtype, {32, 16});
+  b.EnterSubgraph("tail");
+  b.Call("exp", {b.Call("softmax", {turned}, {.names = {"columns"}})[0]}, {.into = {out}});
+  b.ExitSubgraph();
+  b.Output(out);
+  return b.Finish();
+}
+
 }  // namespace telemetry::worker::wrapper

@@ -118,5 +118,61 @@ TEST(WrapperGraph, ComesThroughItsLine) {
   EXPECT_EQ(read->SerializeAsString(), graph.SerializeAsString()) << read->DebugString() << graph.DebugString();
 }
 
+TEST(WrapperGraph, AScatterReadsAndWritesItsTarget) {
+  const v1::IrGraph graph = MakeGraph(ElementUpdatePlan());
+  std::vector<std::string> values;
+  for (const v1::IrNode& node : graph.nodes()) {
+    if (node.target() == "scatter") values.push_back(node.id() + " " + node.value_json());
+  }
+  EXPECT_THAT(values, ElementsAre(R"(g0:7:scatter {"dimension": 1, "reduce": ""})",
+                                  R"(g0:8:scatter {"dimension": 0, "reduce": "sum"})",
+                                  R"(g0:9:scatter {"dimension": 0, "reduce": "amax"})"));
+  EXPECT_THAT(Edges(graph, "data"),
+              ::testing::IsSupersetOf({"g0:2:exp > g0:7:scatter [0]", "g0:columns > g0:7:scatter [1]",
+                                       "g0:7:scatter > g0:8:scatter [0]", "g0:9:scatter > g0:output [1]"}));
+}
+
+TEST(WrapperGraph, JoinedTensorsAreReadInTheirOrder) {
+  const v1::IrGraph graph = MakeGraph(JoinedPlan());
+  EXPECT_THAT(Edges(graph, "data"),
+              ::testing::IsSupersetOf({"g0:x > g0:5:concatenate [0]", "g0:wide > g0:5:concatenate [1]",
+                                       "g0:turned > g0:5:concatenate [2]", "g0:5:concatenate > g0:output [1]"}));
+  EXPECT_THAT(Edges(graph, "memory"), ::testing::Contains("g0:rows > g0:5:concatenate [3]"));
+}
+
+// Edges connect the writers in both branches with the readers behind a conditional, and earlier writers with the
+// readers in a branch.
+TEST(WrapperGraph, BranchesAreGraphsOfTheirOwn) {
+  PlanBuilder b("branches");
+  const BufferRef x = b.Input("x", DType::kF32, {4, 8});
+  const BufferRef flag = b.Input("flag", DType::kBool, {});
+  const BufferRef memory = b.Call("exp", {x}, {.names = {"memory"}})[0];
+  b.If(flag);
+  b.Call("softmax", {b.Call("exp", {memory}, {.names = {"inner"}})[0]}, {.into = {memory}});
+  b.EndIf();
+  b.If(flag);
+  b.Else();
+  b.Call("softmax", {x}, {.into = {memory}});
+  b.EndIf();
+  b.Output(memory);
+  const v1::IrGraph graph = MakeGraph(b.Finish());
+  EXPECT_THAT(Nodes(graph),
+              ElementsAre("g0:x: x", "g0:flag: flag", "g0:memory: allocate", "g0:2:exp: call_kernel", "g0:4:if: if",
+                          "g1:inner: allocate", "g1:7:exp: call_kernel", "g1:8:softmax: call_kernel",
+                          "g1:9:inner: free_if_not_reused", "g0:11:end_if: end_if", "g0:12:if: if",
+                          "g3:17:softmax: call_kernel", "g0:19:end_if: end_if", "g0:output: output"));
+  EXPECT_THAT(Edges(graph, "data"),
+              ElementsAre("g0:x > g0:2:exp [0]", "g0:flag > g0:4:if [0]", "g0:2:exp > g1:7:exp [0]",
+                          "g1:7:exp > g1:8:softmax [0]", "g0:4:if > g0:11:end_if [0]",
+                          "g1:8:softmax > g0:11:end_if [1]", "g0:2:exp > g0:11:end_if [1]", "g0:flag > g0:12:if [0]",
+                          "g0:x > g3:17:softmax [0]", "g0:12:if > g0:19:end_if [0]", "g0:11:end_if > g0:19:end_if [1]",
+                          "g3:17:softmax > g0:19:end_if [1]", "g0:19:end_if > g0:output [0]"));
+  EXPECT_EQ(graph.nodes(10).value_json(), R"({"graphs": [2, 3]})");
+  EXPECT_EQ(graph.nodes(6).region_kind(), "WrapperSubgraphInfo");
+  EXPECT_THAT(graph.attributes_json(), HasSubstr(R"("num_graphs": 4)"));
+  EXPECT_THAT(graph.attributes_json(),
+              HasSubstr(R"({"graph_id": 3, "region_kind": "WrapperSubgraphInfo", "block_ids": [], "name": "else_1"})"));
+}
+
 }  // namespace
 }  // namespace telemetry::worker::wrapper

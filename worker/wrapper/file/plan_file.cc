@@ -28,6 +28,8 @@ namespace {
 using Limits = PlanFileLimits;
 using MemberNames = std::vector<std::string_view>;
 
+constexpr Reduction kReductions[] = {Reduction::kSum, Reduction::kProduct, Reduction::kMax, Reduction::kMin};
+
 std::string Joined(const MemberNames& names) {
   std::string text;
   for (const std::string_view name : names) text += Cat(text.empty() ? "" : ", ", name);
@@ -88,8 +90,7 @@ class PlanReader {
   absl::StatusOr<Plan> Read() {
     ASSIGN_OR_RETURN(const std::vector<JsonMember> inputs, ReadItems(file_["inputs"], Limits::kInputs));
     for (const JsonMember& input : inputs) RETURN_IF_ERROR(ReadInput(input));
-    ASSIGN_OR_RETURN(const std::vector<JsonMember> lines, ReadItems(file_["lines"], Limits::kLines));
-    for (const JsonMember& line : lines) RETURN_IF_ERROR(ReadLine(line));
+    RETURN_IF_ERROR(ReadLines(file_["lines"]));
     ASSIGN_OR_RETURN(const std::vector<JsonMember> outputs, ReadItems(file_["outputs"], Limits::kOutputs));
     if (outputs.empty()) return file_["outputs"].Error("missing or empty; expected the names of buffers");
     for (const JsonMember& output : outputs) {
@@ -116,6 +117,14 @@ class PlanReader {
     return input.At(builder_.status());
   }
 
+  absl::Status ReadLines(const JsonMember& lines) {
+    ASSIGN_OR_RETURN(const std::vector<JsonMember> items, ReadItems(lines, Limits::kLines));
+    lines_ += items.size();
+    if (lines_ > Limits::kLines) return lines.Error(Cat("the plan has more than ", Limits::kLines, " lines"));
+    for (const JsonMember& line : items) RETURN_IF_ERROR(ReadLine(line));
+    return absl::OkStatus();
+  }
+
   // A line is an object whose kind is the name of one of its members.
   absl::Status ReadLine(const JsonMember& line) {
     static constexpr std::pair<std::string_view, ReadKind> kKinds[] = {{"call", &PlanReader::ReadCall},
@@ -123,6 +132,10 @@ class PlanReader {
                                                                        {"extern_allocating", &PlanReader::ReadCall},
                                                                        {"view", &PlanReader::ReadView},
                                                                        {"index_put", &PlanReader::ReadIndexPut},
+                                                                       {"scatter", &PlanReader::ReadScatter},
+                                                                       {"concatenate", &PlanReader::ReadConcatenate},
+                                                                       {"if", &PlanReader::ReadIf},
+                                                                       {"subgraph", &PlanReader::ReadSubgraph},
                                                                        {"allocate", &PlanReader::ReadAllocate},
                                                                        {"free", &PlanReader::ReadEnd},
                                                                        {"release", &PlanReader::ReadEnd},
@@ -191,6 +204,71 @@ class PlanReader {
       ASSIGN_OR_RETURN(accumulate, ReadBool(line["accumulate"]));
     }
     builder_.IndexPut(target, indices, values, accumulate);
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadScatter(const JsonMember& line) {
+    RETURN_IF_ERROR(CheckMembers(line, {"scatter", "dimension", "indices", "values", "reduce"}));
+    ASSIGN_OR_RETURN(const BufferRef target, ReadBuffer(line["scatter"]));
+    ASSIGN_OR_RETURN(const BufferRef indices, ReadBuffer(line["indices"]));
+    ASSIGN_OR_RETURN(const BufferRef values, ReadBuffer(line["values"]));
+    ASSIGN_OR_RETURN(const int dimension, ReadDimension(line["dimension"]));
+    Reduction reduction = Reduction::kNone;
+    if (line["reduce"].exists()) {
+      ASSIGN_OR_RETURN(const std::string name, line["reduce"].Text());
+      const auto is_named = [&](Reduction known) { return ReductionName(known) == name; };
+      const auto* found = std::find_if(std::begin(kReductions), std::end(kReductions), is_named);
+      if (found == std::end(kReductions)) return line["reduce"].Error("expected sum, prod, amax or amin");
+      reduction = *found;
+    }
+    builder_.Scatter(target, dimension, indices, values, reduction);
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadConcatenate(const JsonMember& line) {
+    RETURN_IF_ERROR(CheckMembers(line, {"concatenate", "dimension", "outputs", "into"}));
+    ASSIGN_OR_RETURN(const std::vector<BufferRef> tensors, ReadBuffers(line["concatenate"]));
+    ASSIGN_OR_RETURN(const int dimension, ReadDimension(line["dimension"]));
+    CallOptions options;
+    ASSIGN_OR_RETURN(options.into, ReadBuffers(line["into"]));
+    ASSIGN_OR_RETURN(options.names, ReadNames(line["outputs"]));
+    if (options.into.size() + options.names.size() != 1) {
+      return line.Error("expected one name in 'outputs', that of a new buffer, or in 'into', the buffer to write");
+    }
+    const BufferRef output = builder_.Concatenate(tensors, dimension, options);
+    if (!options.names.empty()) buffers_[options.names[0]] = output;
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<int> ReadDimension(const JsonMember& member) {
+    ASSIGN_OR_RETURN(const int64_t dimension, symbols_.Evaluate(member, &evaluation_));
+    if (dimension < static_cast<int64_t>(Limits::kDimensions)) return static_cast<int>(dimension);
+    return member.Error("no such dimension");
+  }
+
+  absl::Status ReadIf(const JsonMember& line) {
+    RETURN_IF_ERROR(CheckMembers(line, {"if", "then", "else"}));
+    ASSIGN_OR_RETURN(const BufferRef predicate, ReadBuffer(line["if"]));
+    if (!line["then"].exists()) return line["then"].Error("missing; expected an array of lines");
+    builder_.If(predicate);
+    RETURN_IF_ERROR(line.At(builder_.status()));
+    RETURN_IF_ERROR(ReadLines(line["then"]));
+    if (line["else"].exists()) {
+      builder_.Else();
+      RETURN_IF_ERROR(ReadLines(line["else"]));
+    }
+    builder_.EndIf();
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadSubgraph(const JsonMember& line) {
+    RETURN_IF_ERROR(CheckMembers(line, {"subgraph", "lines"}));
+    ASSIGN_OR_RETURN(const std::string name, ReadName(line["subgraph"]));
+    if (!line["lines"].exists()) return line["lines"].Error("missing; expected an array of lines");
+    builder_.EnterSubgraph(name);
+    RETURN_IF_ERROR(line.At(builder_.status()));
+    RETURN_IF_ERROR(ReadLines(line["lines"]));
+    builder_.ExitSubgraph();
     return absl::OkStatus();
   }
 
@@ -285,6 +363,7 @@ class PlanReader {
   const PlanSymbols symbols_;
   spec::Evaluation evaluation_;  // the budget of all expressions of the file
   PlanBuilder builder_;
+  size_t lines_ = 0;  // read so far
   std::map<std::string, BufferRef, std::less<>> buffers_;
 };
 

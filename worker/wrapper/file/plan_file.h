@@ -17,7 +17,7 @@ namespace telemetry::worker::wrapper::file {
 struct PlanFileLimits {
   static constexpr size_t kFileBytes = 1 << 20;
   static constexpr size_t kInputs = 256;
-  static constexpr size_t kLines = 1000;
+  static constexpr size_t kLines = 1000;  // including those of branches and subgraphs
   static constexpr size_t kOutputs = 256;
   static constexpr size_t kCallBuffers = 64;  // arguments of a call, likewise its outputs and numbers
   static constexpr size_t kDimensions = 8;

@@ -21,7 +21,9 @@ constexpr std::string_view kTaken =
     "struct switch template this throw true try typedef typeid typename union unsigned using virtual void "
     "volatile wchar_t while xor int64_t main errno stdin stdout stderr linux unix assert EOF NULL NAN INFINITY "
     "CHECK F32 F16 BF16 I32 BOOL Buffer Kernel Allocate Free View Input Compile Launch Product RunPlan "
-    "CheckOutput HostIndexPut HostProduct HostLayerNorm DebugValue DebugTensor DebugOutput DebugNumber DebugInputs "
+    "CheckOutput HostIndexPut HostConcatenate HostScatter IsTrue HostProduct HostLayerNorm DebugValue DebugTensor "
+    "DebugOutput DebugNumber "
+    "DebugInputs "
     "DebugBefore "
     "DebugAfter DebugWrote";
 
@@ -59,8 +61,7 @@ class CppLines {
     WriteDebugInputs();
     for (line_ = 0; line_ < plan_.lines.size(); ++line_) {
       const Line& line = plan_.lines[line_];
-      const auto* comment = std::get_if<Comment>(&line);
-      out_.Line("// ", CommentText(comment == nullptr ? plan_.LineText(line) : comment->text));
+      if (HasComment(line)) out_.Line("// ", CommentText(LineComment(plan_, line)));
       std::visit(*this, line);
     }
     std::set<int> roots;
@@ -128,9 +129,45 @@ class CppLines {
     WriteDebugAfter();
     runtime_.insert("host_index_put.cpp");
   }
+  void operator()(const Scatter& line) {
+    WriteDebugBefore({});
+    out_.Line("HostScatter(", TensorText(line.target), ", ", line.dimension, ", ", TensorText(line.indices), ", ",
+              TensorText(line.values), ", ", Quoted(ReductionName(line.reduction)), ");");
+    WriteDebugAfter();
+    runtime_.insert("host_scatter.cpp");
+  }
+  void operator()(const Concatenate& line) {
+    std::vector<std::string> tensors;
+    for (const int tensor : line.tensors) tensors.push_back(TensorText(tensor));
+    WriteDebugBefore({});
+    out_.Line("HostConcatenate({", absl::StrJoin(tensors, ", "), "}, ", line.dimension, ", ", Name(line.output), ");");
+    WriteDebugAfter();
+    runtime_.insert("host_concatenate.cpp");
+  }
+  void operator()(const If& line) {
+    out_.Open("if (IsTrue(", Name(line.predicate), "))");
+    begins_branch_ = true;
+    runtime_.insert("predicate.cpp");
+  }
+  void operator()(const Else&) {
+    out_.Open("else");
+    begins_branch_ = true;
+  }
+  void operator()(const EndIf&) {}
+  void operator()(const EnterSubgraph&) {
+    if (!begins_branch_) out_.Open();
+    begins_branch_ = false;
+  }
+  void operator()(const ExitSubgraph&) { out_.Close(); }
   void operator()(const Comment&) {}
 
  private:
+  // The borders of C++ blocks need no comments.
+  static bool HasComment(const Line& line) {
+    return !std::holds_alternative<ExitSubgraph>(line) && !std::holds_alternative<Else>(line) &&
+           !std::holds_alternative<EndIf>(line);
+  }
+
   const std::string& Pack(const std::string& pack) const { return names_.packs.find(pack)->second; }
   const std::string& Name(int buffer) const { return names_.buffers[static_cast<size_t>(buffer)]; }
 
@@ -247,6 +284,7 @@ class CppLines {
   codegen::text::CodeWriter out_;
   std::set<std::string_view> runtime_;
   std::set<int> used_;
+  bool begins_branch_ = false;
   size_t line_ = 0;
 };
 

@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "proto/record/strings.h"
 #include "worker/codegen/text/code_writer.h"
+#include "worker/wrapper/program/fx_conditional.h"
 #include "worker/wrapper/program/python_text.h"
 
 namespace telemetry::worker::wrapper::program {
@@ -19,10 +20,11 @@ namespace {
 constexpr std::string_view kFxReserved =
     "False None True and as assert async await break class continue def del elif else except finally for from "
     "global if import in is lambda nonlocal not or pass raise return try while with yield COMPILE_OPTIONS DEVICE "
-    "EXPECTED KERNELS SEED add_rows allocate call calls_of check_output compile_kernel copy_to cupy dense device "
+    "EXPECTED KERNELS SEED add_rows allocate call calls_of check_output compile_kernel conditional copy_to cupy dense "
+    "device "
     "extern_add extern_attention extern_bmm extern_cross_entropy extern_exp extern_geglu extern_layer_norm "
     "extern_long_sum extern_matmul extern_rms_norm extern_softmax extern_softmax_two_pass extern_sum graph launch "
-    "main make_graph_module make_input make_inputs np operator random torch view_of_other wide";
+    "main make_graph_module make_input make_inputs modules np operator random scatter torch view_of_other wide";
 
 // The kernels of runtime/fx_extern.py.
 constexpr std::string_view kTorchKernels[] = {"add",     "attention",        "bmm",      "cross_entropy", "exp",
@@ -52,26 +54,19 @@ class FxLines {
         plan_(*model.plan),
         names_(names),
         needed_(NeededElements(plan_)),
+        subgraphs_(FindSubgraphs(plan_)),
+        has_conditionals_(std::any_of(plan_.lines.begin(), plan_.lines.end(),
+                                      [](const Line& line) { return std::holds_alternative<If>(line); })),
         is_own_(plan_.buffers.size()) {}
 
   WrittenLines Write() && {
     out_.Line("def make_graph_module(device=DEVICE):");
-    Body("graph = torch.fx.Graph()");
-    Body("call = calls_of(graph)");
+    BeginGraph();
     for (const int input : plan_.inputs) {
       Body(Name(input), " = graph.placeholder(", Quoted(Name(input)), ")");
     }
-    for (line_ = 0; line_ < plan_.lines.size(); ++line_) {
-      const Line& line = plan_.lines[line_];
-      const auto* comment = std::get_if<Comment>(&line);
-      Body("# ", CommentText(comment == nullptr ? plan_.LineText(line) : comment->text));
-      std::visit(*this, line);
-    }
-    std::vector<std::string> outputs;
-    for (const int output : plan_.outputs) outputs.push_back(Name(output));
-    Body("graph.output((", absl::StrJoin(outputs, ", "), outputs.size() == 1 ? ",))" : "))");
-    Body("graph.lint()");
-    Body("return torch.fx.GraphModule({}, graph)");
+    WriteLines(0, plan_.lines.size());
+    EndGraph(plan_.outputs);
     return {.text = out_.text(), .runtime = std::move(runtime_)};
   }
 
@@ -131,12 +126,104 @@ class FxLines {
     Body("call(torch.ops.aten.index_put_.default, ", Name(line.target), ", [call(torch.Tensor.to, ", Name(line.indices),
          ", torch.int64)], ", Name(line.values), ", ", line.accumulate ? "True" : "False", ")");
   }
+  void operator()(const Scatter& line) {
+    Body("scatter(call, ", Name(line.target), ", ", line.dimension, ", ", Name(line.indices), ", ", Name(line.values),
+         ", ", Quoted(ReductionName(line.reduction)), ", ",
+         plan_.buffer(line.target).dtype == DType::kF32 ? "False" : "True", ")");
+    runtime_.insert("fx_scatter.py");
+  }
+  void operator()(const Concatenate& line) {
+    std::vector<std::string> tensors;
+    for (const int tensor : line.tensors) tensors.push_back(Name(tensor));
+    Body("call(torch.ops.aten.copy_.default, ", Name(line.output), ", call(torch.cat, [", absl::StrJoin(tensors, ", "),
+         "], ", line.dimension, "))");
+  }
+  void operator()(const If& line) {
+    const FxConditional made = FindConditional(plan_, subgraphs_, line_);
+    if (made.written.empty()) {
+      Body("# no branch writes a buffer that was made before");
+    } else {
+      WriteConditional(line, made);
+    }
+    line_ = made.last;
+  }
+  void operator()(const Else&) {}
+  void operator()(const EndIf&) {}
+  void operator()(const EnterSubgraph&) {}
+  void operator()(const ExitSubgraph&) {}
   void operator()(const Comment&) {}
 
  private:
   template <typename... Parts>
   void Body(const Parts&... parts) {
-    out_.Line("    ", parts...);
+    out_.Line(std::string(4 * depth_, ' '), parts...);
+  }
+
+  void BeginGraph() {
+    Body("graph = torch.fx.Graph()");
+    Body("call = calls_of(graph)");
+    if (has_conditionals_) Body("modules = {}");
+  }
+
+  void EndGraph(const std::vector<int>& outputs) {
+    Body("graph.output(", NamesTuple(outputs), ")");
+    Body("graph.lint()");
+    Body("return torch.fx.GraphModule(", has_conditionals_ ? "modules" : "{}", ", graph)");
+  }
+
+  // Writes the lines from `begin` to before `end`.
+  void WriteLines(size_t begin, size_t end) {
+    for (line_ = begin; line_ < end; ++line_) {
+      const Line& line = plan_.lines[line_];
+      Body("# ", CommentText(LineComment(plan_, line)));
+      std::visit(*this, line);
+    }
+  }
+
+  // Writes the branches as functions that make their graphs, then the call of the conditional.
+  void WriteConditional(const If& line, const FxConditional& made) {
+    const size_t first = line_;
+    std::vector<std::string> branches;
+    for (size_t i = 0; i < 2; ++i) {
+      const Subgraph* branch = i < made.branches.size() ? &made.branches[i] : nullptr;
+      const std::string& name = names_.subgraphs.at(branch == nullptr ? first : branch->enter);
+      branches.push_back(Cat(Quoted(name), ": ", name, "()"));
+      Body("def ", name, "():");
+      ++depth_;
+      WriteBranch(made, branch);
+      --depth_;
+    }
+    Body("conditional(graph, modules, ", Name(line.predicate), ", {", absl::StrJoin(branches, ", "), "}, ",
+         NamesTuple(made.operands), ", ", NamesTuple(made.written), ")");
+    runtime_.insert("fx_cond.py");
+  }
+
+  // Writes the body of the function of a branch. It changes copies of the buffers that the conditional writes. A null
+  // `branch` returns them unchanged.
+  void WriteBranch(const FxConditional& made, const Subgraph* branch) {
+    const std::vector<bool> is_own = is_own_;
+    BeginGraph();
+    for (const int operand : made.operands) {
+      is_own_[static_cast<size_t>(operand)] = false;
+      Body(Name(operand), " = graph.placeholder(", Quoted(Name(operand)), ")");
+    }
+    for (const int written : made.written) {
+      is_own_[static_cast<size_t>(written)] = true;
+      Body(Name(written), " = call(torch.clone, ", Name(written), NameArgument(written), ")");
+    }
+    for (const int view : made.views) {
+      const Place& place = model_.places[static_cast<size_t>(view)];
+      WriteView(place.root, view, place.offset);
+    }
+    if (branch != nullptr) WriteLines(branch->enter + 1, branch->exit);
+    EndGraph(made.written);
+    is_own_ = is_own;
+  }
+
+  std::string NamesTuple(const std::vector<int>& buffers) const {
+    std::vector<std::string> names;
+    for (const int buffer : buffers) names.push_back(Name(buffer));
+    return Cat("(", absl::StrJoin(names, ", "), names.size() == 1 ? ",)" : ")");
   }
 
   const std::string& Pack(const std::string& pack) const { return names_.packs.find(pack)->second; }
@@ -183,9 +270,12 @@ class FxLines {
   const Plan& plan_;
   const ProgramNames& names_;
   const std::vector<int64_t> needed_;
+  const Subgraphs subgraphs_;
+  const bool has_conditionals_;
   std::vector<bool> is_own_;  // by buffer: memory that a line before allocated
   codegen::text::CodeWriter out_;
   std::set<std::string_view> runtime_;
+  size_t depth_ = 1;
   size_t line_ = 0;
 };
 

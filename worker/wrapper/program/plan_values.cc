@@ -1,26 +1,22 @@
 #include "worker/wrapper/program/plan_values.h"
 
 #include <algorithm>
+#include <optional>
 #include <random>
 #include <utility>
 
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/ir/half.h"
+#include "worker/wrapper/concatenate.h"
 #include "worker/wrapper/index_put.h"
+#include "worker/wrapper/scatter.h"
+#include "worker/wrapper/subgraphs.h"
 
 namespace telemetry::worker::wrapper::program {
 namespace {
 
 using device::DType;
-
-std::vector<const KernelCall*> CollectCalls(const Plan& plan) {
-  std::vector<const KernelCall*> calls;
-  for (const Line& line : plan.lines) {
-    if (const KernelCall* call = AsKernelCall(line)) calls.push_back(call);
-  }
-  return calls;
-}
 
 // The values of the buffers while the references run on the host: for each buffer that is not a view, its memory as
 // stored and as computed.
@@ -64,6 +60,24 @@ class HostValues {
     Store(put.target, std::move(rows));
   }
 
+  void Run(const Scatter& scatter) {
+    std::vector<double> elements = RowMajor(scatter.target, &Memory::stored);
+    const ScatterShape shape = {.target = plan_.buffer(scatter.target).sizes,
+                                .values = plan_.buffer(scatter.values).sizes,
+                                .dimension = scatter.dimension};
+    ScatterElements(shape, RowMajor(scatter.indices, &Memory::stored), RowMajor(scatter.values, &Memory::stored),
+                    scatter.reduction, &elements);
+    Store(scatter.target, std::move(elements));
+  }
+
+  void Run(const Concatenate& line) {
+    std::vector<std::vector<double>> elements;
+    for (const int tensor : line.tensors) elements.push_back(RowMajor(tensor, &Memory::stored));
+    Store(line.output, ConcatenateElements(elements, plan_.Buffers(line.tensors), line.dimension));
+  }
+
+  bool IsTrue(int predicate) const { return RowMajor(predicate, &Memory::stored).at(0) != 0; }
+
   // Returns the elements as computed, not rounded.
   std::vector<double> ReadResult(int buffer) const { return RowMajor(buffer, &Memory::exact); }
 
@@ -98,13 +112,22 @@ class HostValues {
   std::vector<Memory> memory_;
 };
 
-// Returns the last call that writes a buffer; null if there is none.
-const KernelCall* FindWriter(const std::vector<const KernelCall*>& calls, int buffer) {
-  const auto writes = [buffer](const KernelCall* call) {
-    return std::find(call->outputs.begin(), call->outputs.end(), buffer) != call->outputs.end();
-  };
-  const auto last = std::find_if(calls.rbegin(), calls.rend(), writes);
-  return last == calls.rend() ? nullptr : *last;
+// Returns the calls that may write a buffer last: from the last one outside subgraphs on.
+std::vector<const KernelCall*> FindWriters(const Plan& plan, const Subgraphs& subgraphs, int buffer) {
+  std::vector<const KernelCall*> writers;
+  for (size_t i = 0; i < plan.lines.size(); ++i) {
+    const KernelCall* call = AsKernelCall(plan.lines[i]);
+    if (call == nullptr) continue;
+    if (std::find(call->outputs.begin(), call->outputs.end(), buffer) == call->outputs.end()) continue;
+    if (subgraphs.of_line[i] < 0) writers.clear();
+    writers.push_back(call);
+  }
+  return writers;
+}
+
+// Returns the number of valid indices of an update.
+int64_t RowCount(const Plan& plan, const Update& update) {
+  return plan.buffer(update.target).sizes[static_cast<size_t>(update.dimension)];
 }
 
 ir::Tolerance Wider(const ir::Tolerance& a, const ir::Tolerance& b) {
@@ -118,9 +141,14 @@ std::vector<kernels::DrawRange> InputRanges(const Plan& plan) {
   std::vector<kernels::DrawRange> ranges(plan.buffers.size());
   std::vector<bool> is_known(plan.buffers.size());
   for (const Line& line : plan.lines) {
-    if (const auto* put = std::get_if<IndexPut>(&line)) {
+    if (const std::optional<Update> put = AsUpdate(line)) {
       const auto root = static_cast<size_t>(places[static_cast<size_t>(put->indices)].root);
-      if (!is_known[root]) ranges[root] = {.low = 0, .high = static_cast<double>(plan.buffer(put->target).sizes[0])};
+      if (!is_known[root]) ranges[root] = {.low = 0, .high = static_cast<double>(RowCount(plan, *put))};
+      is_known[root] = true;
+    }
+    if (const auto* condition = std::get_if<If>(&line)) {
+      const auto root = static_cast<size_t>(places[static_cast<size_t>(condition->predicate)].root);
+      if (!is_known[root]) ranges[root] = {.low = 0, .high = 2};
       is_known[root] = true;
     }
     const KernelCall* call = AsKernelCall(line);
@@ -152,9 +180,15 @@ absl::StatusOr<std::vector<std::vector<double>>> EvaluatePlan(const Plan& plan,
                                                               absl::Span<const std::vector<double>> inputs) {
   HostValues values(plan);
   for (size_t i = 0; i < plan.inputs.size(); ++i) values.Set(plan.inputs[i], inputs[i]);
-  for (const Line& line : plan.lines) {
+  const std::vector<size_t> jumps = FindSubgraphs(plan).jumps;
+  for (size_t i = 0; i < plan.lines.size();) {
+    const Line& line = plan.lines[i];
     if (const auto* put = std::get_if<IndexPut>(&line)) values.Run(*put);
+    if (const auto* scatter = std::get_if<Scatter>(&line)) values.Run(*scatter);
+    if (const auto* joined = std::get_if<Concatenate>(&line)) values.Run(*joined);
     if (const KernelCall* call = AsKernelCall(line)) RETURN_IF_ERROR(values.Run(*call));
+    const auto* condition = std::get_if<If>(&line);
+    i = condition != nullptr && values.IsTrue(condition->predicate) ? i + 1 : jumps[i];
   }
   std::vector<std::vector<double>> outputs;
   for (const int output : plan.outputs) outputs.push_back(values.ReadResult(output));
@@ -162,19 +196,18 @@ absl::StatusOr<std::vector<std::vector<double>>> EvaluatePlan(const Plan& plan,
 }
 
 std::vector<ir::Tolerance> OutputTolerances(const Plan& plan, bool coarse_dots) {
-  const std::vector<const KernelCall*> calls = CollectCalls(plan);
   ir::Tolerance usual = ir::ToleranceFor(coarse_dots ? DType::kF16 : DType::kF32);
   for (const PlanBuffer& buffer : plan.buffers) usual = Wider(usual, ir::ToleranceFor(buffer.dtype));
   const std::vector<Place> places = ComputePlaces(plan);
+  const Subgraphs subgraphs = FindSubgraphs(plan);
   const bool has_several = std::count_if(plan.lines.begin(), plan.lines.end(), IsCall) > 1;
   std::vector<ir::Tolerance> tolerances;
   for (const int output : plan.outputs) {
     const DType dtype = plan.buffer(output).dtype;
-    const KernelCall* writer = FindWriter(calls, places[static_cast<size_t>(output)].root);
     ir::Tolerance tolerance;
-    if (writer != nullptr) {
+    for (const KernelCall* writer : FindWriters(plan, subgraphs, places[static_cast<size_t>(output)].root)) {
       const PlanKernel& kernel = plan.kernel(writer->kernel);
-      tolerance = kernel.library->tolerance(MakeCallProblem(kernel, *writer), dtype);
+      tolerance = Wider(tolerance, kernel.library->tolerance(MakeCallProblem(kernel, *writer), dtype));
     }
     tolerances.push_back(has_several && IsFloat(dtype) ? Wider(tolerance, usual) : tolerance);
   }

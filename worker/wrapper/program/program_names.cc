@@ -40,6 +40,11 @@ ProgramNames ChooseNames(const ProgramModel& model, std::string_view taken) {
     if (allocating == nullptr || allocating->pack.empty()) continue;
     all.packs.emplace(allocating->pack, names.Of(allocating->pack));
   }
+  for (size_t line = 0; line < model.plan->lines.size(); ++line) {
+    const auto* subgraph = std::get_if<EnterSubgraph>(&model.plan->lines[line]);
+    if (subgraph != nullptr) all.subgraphs[line] = names.Of(subgraph->name);
+    if (std::holds_alternative<If>(model.plan->lines[line])) all.subgraphs[line] = names.Of("no_else");
+  }
   for (size_t line = 0; line < model.debug_calls.size(); ++line) {
     const std::optional<DebugCall>& call = model.debug_calls[line];
     if (call.has_value() && call->shows_values) all.debug_values[line] = names.Of(Cat(call->kernel, "_values"));

@@ -32,6 +32,7 @@ struct ProgramNames {
   std::vector<std::string> sources;                       // by kernel of the model
   std::vector<std::string> expected;                      // by output
   std::map<std::string, std::string, std::less<>> packs;  // by the name of the pack in the plan
+  std::map<size_t, std::string> subgraphs;                // by line EnterSubgraph, or If for a branch that is missing
   std::map<size_t, std::string> debug_values;             // by the line whose values are shown
 };
 

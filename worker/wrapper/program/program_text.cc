@@ -46,6 +46,11 @@ std::string CommentText(std::string_view text) {
   return line;
 }
 
+std::string LineComment(const Plan& plan, const Line& line) {
+  const auto* comment = std::get_if<Comment>(&line);
+  return comment == nullptr ? plan.LineText(line) : comment->text;
+}
+
 std::string Quoted(std::string_view text) { return Cat("\"", absl::CEscape(record::AbslView(text)), "\""); }
 
 std::vector<std::string> HeadLines(const ProgramModel& model, std::string_view actions) {

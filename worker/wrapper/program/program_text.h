@@ -24,6 +24,8 @@ std::string WrappedList(absl::Span<const std::string> items, size_t per_line);
 
 // Returns the text of a comment: on one line that does not continue on the next one.
 std::string CommentText(std::string_view text);
+// Returns the text of a line of the plan as a comment: that of Plan::LineText(), or the text of a Comment.
+std::string LineComment(const Plan& plan, const Line& line);
 // Returns the text as a string literal of C++ and Python.
 std::string Quoted(std::string_view text);
 

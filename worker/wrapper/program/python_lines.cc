@@ -17,8 +17,9 @@ namespace {
 constexpr std::string_view kPythonReserved =
     "False None True and as assert async await break class continue def del elif else except finally for from "
     "global if import in is lambda nonlocal not or pass raise return try while with yield allocate check_output "
-    "compile_kernel cupy extern_layer_norm extern_product index_put launch main make_input make_inputs np run_plan "
-    "view "
+    "compile_kernel cupy extern_layer_norm extern_product index_put is_true launch main make_input make_inputs np "
+    "run_plan "
+    "scatter view "
     "debug_tensor debug_output debug_number debug_inputs debug_before debug_after debug_wrote";
 
 // A writer of the lines of a plan as the body of a function: the code of each line below its text.
@@ -39,8 +40,8 @@ class PythonLines {
     WriteDebugInputs();
     for (line_ = 0; line_ < plan_.lines.size(); ++line_) {
       const Line& line = plan_.lines[line_];
-      const auto* comment = std::get_if<Comment>(&line);
-      Body("# ", CommentText(comment == nullptr ? plan_.LineText(line) : comment->text));
+      const bool is_border = std::holds_alternative<Else>(line) || std::holds_alternative<EndIf>(line);
+      if (!is_border) Note("# ", CommentText(LineComment(plan_, line)));
       std::visit(*this, line);
     }
     for (size_t i = 0; i < plan_.outputs.size(); ++i) {
@@ -111,12 +112,60 @@ class PythonLines {
     WriteDebugAfter();
     runtime_.insert("index_put.py");
   }
+  void operator()(const Scatter& line) {
+    WriteDebugBefore({});
+    Body("scatter(", Quoted(ShortName(plan_.buffer(line.target).dtype)), ", ", Name(line.target), ", ", line.dimension,
+         ", ", Name(line.indices), ", ", Name(line.values), ", ", Quoted(ReductionName(line.reduction)), ")");
+    WriteDebugAfter();
+    runtime_.insert("scatter.py");
+  }
+  void operator()(const Concatenate& line) {
+    std::vector<std::string> tensors;
+    for (const int tensor : line.tensors) tensors.push_back(Name(tensor));
+    WriteDebugBefore({});
+    Body("cupy.concatenate([", absl::StrJoin(tensors, ", "), "], ", line.dimension, ", out=", Name(line.output), ")");
+    WriteDebugAfter();
+  }
+  void operator()(const If& line) {
+    runtime_.insert("predicate.py");
+    BeginBranch(Cat("if is_true(", Name(line.predicate), "):"));
+  }
+  void operator()(const Else&) { BeginBranch("else:"); }
+  void operator()(const EndIf&) {}
+  void operator()(const EnterSubgraph&) {
+    blocks_.push_back({.is_branch = begins_branch_, .first_statement = statements_});
+    begins_branch_ = false;
+  }
+  void operator()(const ExitSubgraph&) {
+    const Block left = blocks_.back();
+    blocks_.pop_back();
+    if (!left.is_branch) return;
+    if (statements_ == left.first_statement) Body("pass");
+    --depth_;
+  }
   void operator()(const Comment&) {}
 
  private:
+  // The code of a subgraph. That of a branch is indented.
+  struct Block {
+    bool is_branch = false;
+    int first_statement = 0;
+  };
+
+  void BeginBranch(const std::string& text) {
+    Body(text);
+    begins_branch_ = true;
+    ++depth_;
+  }
+
+  template <typename... Parts>
+  void Note(const Parts&... parts) {
+    out_.Line(std::string(4 * depth_, ' '), parts...);
+  }
   template <typename... Parts>
   void Body(const Parts&... parts) {
-    out_.Line("    ", parts...);
+    Note(parts...);
+    ++statements_;
   }
 
   const std::string& Pack(const std::string& pack) const { return names_.packs.find(pack)->second; }
@@ -210,6 +259,10 @@ class PythonLines {
   const ProgramNames& names_;
   codegen::text::CodeWriter out_;
   std::set<std::string_view> runtime_;
+  std::vector<Block> blocks_;  // from the outside in
+  bool begins_branch_ = false;
+  size_t depth_ = 1;
+  int statements_ = 0;
   size_t line_ = 0;
 };
 

@@ -29,11 +29,9 @@ std::string FileOf(const std::string& lines) {
 }
 
 TEST(PlanFileTest, TheSamplesAreThePlansThatCppBuilds) {
-  const std::map<std::string, absl::StatusOr<Plan>> built = {{"attention", AttentionPlan()},
-                                                             {"gated_mlp", GatedMlpPlan()},
-                                                             {"layer_norm", LayerNormPlan()},
-                                                             {"normed_loss", NormedLossPlan()},
-                                                             {"strided_softmax", StridedSoftmaxPlan()}};
+  const std::map<std::string, absl::StatusOr<Plan>> built = {
+      {"attention", AttentionPlan()},    {"gated_mlp", GatedMlpPlan()}, {"layer_norm", LayerNormPlan()},
+      {"normed_loss", NormedLossPlan()}, {"routed", RoutedPlan()},      {"strided_softmax", StridedSoftmaxPlan()}};
   ASSERT_EQ(SamplePlans().size(), built.size());
   for (const auto& [name, plan] : built) {
     const absl::StatusOr<Plan> read = FindPlan(name);
@@ -83,6 +81,101 @@ TEST(PlanFileTest, RowsAreWrittenAndAddedTo) {
   EXPECT_THAT(MessageOf(FileOf(made + R"({"index_put": "out", "indices": "x", "values": "x"})")),
               HasSubstr("lines[1]: plan 'p': index_put: buffer 'x' is f32[4, 8], but the indices have to be i32"));
   EXPECT_THAT(MessageOf(FileOf(made + R"({"index_put": "out", "values": "x"})")), HasSubstr("lines[1].indices: "));
+}
+
+TEST(PlanFileTest, ElementsAreWrittenAndCombined) {
+  const auto file = [](const std::string& scatter) {
+    return absl::StrCat(R"({"name": "p", "inputs": [{"name": "x", "dtype": "f32", "sizes": [4, 8]},
+      {"name": "i", "dtype": "i32", "sizes": [4, 8]}], "symbols": {"d": {"default": 1, "min": 0}},
+      "lines": [{"call": "exp", "arguments": ["x"], "outputs": ["out"]}, )",
+                        scatter, R"(], "outputs": ["out"]})");
+  };
+  const absl::StatusOr<Plan> plan =
+      ParsePlan(file(R"({"scatter": "out", "dimension": "d", "indices": "i", "values": "x"},
+                        {"scatter": "out", "dimension": 0, "indices": "i", "values": "x", "reduce": "amin"})"));
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_THAT(plan->DebugString(), HasSubstr("scatter out[i] dimension 1 = x\nscatter out[i] dimension 0 amin = x\n"));
+  EXPECT_THAT(MessageOf(file(R"({"scatter": "out", "indices": "i", "values": "x"})")),
+              HasSubstr("lines[1].dimension: "));
+  EXPECT_EQ(MessageOf(file(R"({"scatter": "out", "dimension": 4294967296, "indices": "i", "values": "x"})")),
+            "lines[1].dimension: no such dimension");
+  EXPECT_EQ(MessageOf(file(R"({"scatter": "out", "dimension": 0, "indices": "i", "values": "x", "reduce": "mean"})")),
+            "lines[1].reduce: expected sum, prod, amax or amin");
+  EXPECT_EQ(
+      MessageOf(file(R"({"scatter": "out", "dimension": 0, "indices": "x", "values": "x"})")),
+      "lines[1]: plan 'p': scatter: buffer 'x' is f32[4, 8], but the indices have to be i32 with as many dimensions "
+      "as the target");
+}
+
+TEST(PlanFileTest, TensorsAreJoined) {
+  const absl::StatusOr<Plan> plan = ParsePlan(FileOf(
+      R"({"concatenate": ["x", "x"], "dimension": 1, "outputs": ["out"]}, {"allocate": "n2", "dtype": "i32", "sizes": [8]},
+         {"concatenate": ["n", "n"], "dimension": 0, "into": ["n2"]})"));
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_THAT(plan->DebugString(), HasSubstr("allocate out f32[4, 16]\nconcatenate [x, x] dimension 1 -> out\n"));
+  EXPECT_THAT(plan->DebugString(), HasSubstr("concatenate [n, n] dimension 0 -> n2\n"));
+  EXPECT_EQ(MessageOf(FileOf(R"({"concatenate": ["x"], "dimension": 0})")),
+            "lines[0]: expected one name in 'outputs', that of a new buffer, or in 'into', the buffer to write");
+  EXPECT_EQ(MessageOf(FileOf(R"({"concatenate": ["x"], "dimension": 8, "outputs": ["out"]})")),
+            "lines[0].dimension: no such dimension");
+  EXPECT_EQ(MessageOf(FileOf(R"({"concatenate": ["x", "n"], "dimension": 0, "outputs": ["out"]})")),
+            "lines[0]: plan 'p': concatenate: buffer 'n' is i32[4], but 'x' is f32[4, 8]: only dimension 0 can differ");
+}
+
+// Returns a file with these lines, an input flag i32[1], and a buffer out.
+std::string ConditionalFile(const std::string& lines) {
+  return absl::StrCat(R"({"name": "p", "inputs": [{"name": "x", "dtype": "f32", "sizes": [4, 8]},
+    {"name": "flag", "dtype": "i32", "sizes": [1]}],
+    "lines": [{"allocate": "out", "dtype": "f32", "sizes": [4, 8]}, )",
+                      lines, R"(], "outputs": ["out"]})");
+}
+
+TEST(PlanFileTest, ConditionalsAndSubgraphs) {
+  const std::string exp = R"({"call": "exp", "arguments": ["x"], "into": ["out"]})";
+  const absl::StatusOr<Plan> plan = ParsePlan(ConditionalFile(
+      absl::StrCat(R"({"if": "flag", "then": [)", exp, R"(, {"subgraph": "inner", "lines": []}], "else": []},
+                      {"if": "flag", "then": []})")));
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_THAT(plan->DebugString(), HasSubstr("if flag\n"
+                                             "enter_subgraph then_0\n"
+                                             "call exp(x=x) -> out=out\n"
+                                             "enter_subgraph inner\n"
+                                             "exit_subgraph\n"
+                                             "exit_subgraph\n"
+                                             "else\n"
+                                             "enter_subgraph else_0\n"
+                                             "exit_subgraph\n"
+                                             "end_if\n"
+                                             "if flag\n"
+                                             "enter_subgraph then_1\n"
+                                             "exit_subgraph\n"
+                                             "end_if\n"));
+}
+
+TEST(PlanFileTest, MistakesInConditionals) {
+  const auto message = [](const std::string& lines) { return MessageOf(ConditionalFile(lines)); };
+  EXPECT_EQ(message(R"({"if": "flag"})"), "lines[1].then: missing; expected an array of lines");
+  EXPECT_EQ(message(R"({"if": "flag", "then": {}})"), "lines[1].then: expected an array");
+  EXPECT_EQ(message(R"({"if": "flag", "then": [], "otherwise": []})"),
+            "lines[1]: unknown member 'otherwise'; known are if, then, else");
+  EXPECT_EQ(message(R"({"if": "flags", "then": []})"), "lines[1].if: no buffer 'flags' before this place");
+  EXPECT_EQ(message(R"({"if": "x", "then": []})"),
+            "lines[1]: plan 'p': if: buffer 'x' is f32[4, 8], but a predicate is bool or i32 of one element");
+  EXPECT_EQ(message(R"({"if": "flag", "then": [], "else": [{"free": "out"}]})"),
+            "lines[1].else[0]: plan 'p': free: buffer 'out' is made outside subgraph 'else_0' and cannot end in it");
+  EXPECT_EQ(message(R"({"if": "flag", "then": [{"call": "exp", "arguments": ["x"], "outputs": ["a"]}]},
+                       {"call": "exp", "arguments": ["a"], "into": ["out"]})"),
+            "lines[2]: plan 'p': kernel 'exp', argument 'x': buffer 'a' ended with subgraph 'then_0'");
+  EXPECT_EQ(message(R"({"subgraph": "s"})"), "lines[1].lines: missing; expected an array of lines");
+  std::string nested = R"({"if": "flag", "then": [])";
+  for (int i = 1; i < 16; ++i) nested = absl::StrCat(R"({"if": "flag", "then": [)", nested, "}]");
+  EXPECT_TRUE(ParsePlan(ConditionalFile(absl::StrCat(nested, "}"))).ok());
+  EXPECT_THAT(message(absl::StrCat(R"({"subgraph": "s", "lines": [)", nested, "}]}")),
+              HasSubstr("then_15': at most 16 subgraphs can be nested"));
+  std::string comments = R"({"comment": ""})";
+  for (int i = 0; i < 499; ++i) absl::StrAppend(&comments, R"(, {"comment": ""})");
+  EXPECT_EQ(message(absl::StrCat(R"({"if": "flag", "then": [)", comments, R"(], "else": [)", comments, "]}")),
+            "lines[1].else: the plan has more than 1000 lines");
 }
 
 // Returns a file with the symbols of `symbols` and an input of these sizes.
@@ -154,9 +247,10 @@ TEST(PlanFileTest, ErrorsNameThePlace) {
             "inputs[0].sizes: missing; expected an array of integers or expressions");
   EXPECT_EQ(MessageOf(R"({"name": "p", "lines": []})"), "outputs: missing or empty; expected the names of buffers");
   EXPECT_EQ(MessageOf(FileOf(R"({"comment": "nothing"})")), "outputs[0]: no buffer 'out' before this place");
-  EXPECT_EQ(MessageOf(FileOf(R"({"calls": "exp"})")),
-            "lines[0]: a line has one of the members call, extern, extern_allocating, view, index_put, allocate, "
-            "free, release, comment");
+  EXPECT_EQ(
+      MessageOf(FileOf(R"({"calls": "exp"})")),
+      "lines[0]: a line has one of the members call, extern, extern_allocating, view, index_put, scatter, concatenate, "
+      "if, subgraph, allocate, free, release, comment");
   EXPECT_THAT(MessageOf(FileOf(R"({"call": "softmx", "arguments": ["x"], "outputs": ["out"]})")),
               AllOf(HasSubstr("lines[0]: plan 'p': "), HasSubstr("softmax")));
   EXPECT_THAT(MessageOf(FileOf(R"({"call": "softmax", "arguments": ["n"], "outputs": ["out"]})")),

@@ -6,16 +6,20 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/environment.h"
 #include "tests/worker/wrapper/program/program_fixture.h"
+#include "tests/worker/wrapper/random_plan.h"
 #include "tests/worker/wrapper/sample_plans.h"
 #include "worker/debug/value_debugger.h"
 #include "worker/device/open_device.h"
 #include "worker/ir/host_array.h"
 #include "worker/wrapper/launch_plan.h"
+#include "worker/wrapper/memory_plan.h"
 #include "worker/wrapper/plan_builder.h"
 #include "worker/wrapper/program/plan_values.h"
 #include "worker/wrapper/program/program.h"
@@ -32,8 +36,6 @@ using device::DType;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
-
-constexpr uint64_t kSeed = 3;
 
 // The lines and files of a debugger.
 struct Observed {
@@ -57,7 +59,7 @@ class DebuggedProgramTest : public ::testing::Test {
   bool is_cuda() const { return device_->properties().dialect == Dialect::kCuda; }
 
   ProgramOptions OptionsFor(const DebugOptions& debug) const {
-    return {.target = codegen::Target::For(device_->properties()), .seed = kSeed, .name = "program", .debug = debug};
+    return {.target = codegen::Target::For(device_->properties()), .seed = seed_, .name = "program", .debug = debug};
   }
 
   // Returns a new folder for a run. Runs write to the folder "values" in it.
@@ -88,7 +90,7 @@ class DebuggedProgramTest : public ::testing::Test {
     const auto runner = PlanRunner::Create(plan, device_, debugger.get());
     EXPECT_TRUE(runner.ok()) << runner.status();
     std::vector<runtime::Tensor> inputs;
-    const std::vector<std::vector<double>> drawn = DrawInputs(plan, InputRanges(plan), kSeed);
+    const std::vector<std::vector<double>> drawn = DrawInputs(plan, InputRanges(plan), seed_);
     for (size_t i = 0; i < plan.inputs.size(); ++i) {
       const PlanBuffer& input = plan.buffer(plan.inputs[i]);
       inputs.push_back(*runtime::ToDevice(
@@ -176,6 +178,7 @@ class DebuggedProgramTest : public ::testing::Test {
 
   std::shared_ptr<device::Device> device_;
   const TestFolder folder_;
+  uint64_t seed_ = 3;
   int next_folder_ = 0;
 };
 
@@ -186,6 +189,36 @@ TEST_F(DebuggedProgramTest, StridedSoftmax) { ExpectAllLevels(FivePlans()[3]); }
 TEST_F(DebuggedProgramTest, NormedLoss) { ExpectAllLevels(FivePlans()[4], /*with_names_in_cpp=*/true); }
 
 TEST_F(DebuggedProgramTest, RowUpdate) { ExpectAllLevels(*RowUpdatePlan(DType::kBF16)); }
+
+TEST_F(DebuggedProgramTest, ElementUpdate) { ExpectAllLevels(*ElementUpdatePlan()); }
+
+TEST_F(DebuggedProgramTest, Joined) { ExpectAllLevels(*JoinedPlan()); }
+
+// Each way through the conditionals.
+TEST_F(DebuggedProgramTest, Routed) {
+  std::set<std::string> shown;
+  for (const uint64_t seed : RoutedPlanSeeds()) {
+    seed_ = seed;
+    Expect(*RoutedPlan(), {.level = DebugLevel::kSave});
+    Expect(*RoutedPlan(), {.level = DebugLevel::kPrint}, /*with_cpp=*/shown.empty());
+    shown.insert(Expect(*RoutedPlan(), {.level = DebugLevel::kNames}, /*with_cpp=*/shown.empty()).lines);
+  }
+  EXPECT_EQ(shown.size(), 3u);
+}
+
+// TELEMETRY_RANDOM_PLANS=300 checks more of them. Programs in C++ take seconds to compile: only some are checked here
+// (cpp_program_test checks their results).
+TEST_F(DebuggedProgramTest, RandomPlans) {
+  const auto count = static_cast<uint64_t>(NumberFromEnvironment("TELEMETRY_RANDOM_PLANS", 8));
+  for (uint64_t seed = 0; seed < count; ++seed) {
+    seed_ = seed;
+    const int64_t unit = 1 + static_cast<int64_t>(seed % 3);
+    const absl::StatusOr<Plan> plan = RandomPlan(seed, {.unit = unit, .for_programs = true});
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    const DebugLevel level = seed % 2 == 0 ? DebugLevel::kPrint : DebugLevel::kSave;
+    Expect(seed % 4 < 2 ? *plan : PlanMemory(*plan)->plan, {.level = level}, /*with_cpp=*/seed % 8 == 0);
+  }
+}
 
 TEST_F(DebuggedProgramTest, ShowsTheKernelsOfTheFilter) {
   const Observed saved = Expect(FivePlans()[1], {.level = DebugLevel::kSave, .kernels = {"SOFTMAX"}});
@@ -269,7 +302,9 @@ TEST_F(DebuggedProgramTest, TimedLaunchesAreNotShown) {
 }
 
 TEST(DebugCallsTest, Level0WritesTheSameBytes) {
-  for (const Plan& plan : FivePlans()) {
+  std::vector<Plan> plans = FivePlans();
+  plans.push_back(*RoutedPlan());
+  for (const Plan& plan : plans) {
     const DebugOptions off = {.level = DebugLevel::kOff, .kernels = {"softmax"}, .folder = "elsewhere"};
     EXPECT_EQ(*CppProgram(plan, {.target = OpenClTarget(), .debug = off}),
               *CppProgram(plan, {.target = OpenClTarget()}));

@@ -30,8 +30,10 @@ for number in numbers:
     make = namespace['make_graph_module']
     def without_dead_code():
         module = make()
-        module.graph.eliminate_dead_code()
-        module.recompile()
+        for part in module.modules():
+            if isinstance(part, torch.fx.GraphModule):
+                part.graph.eliminate_dead_code()
+                part.recompile()
         return module
     namespace['main'].__globals__.update(make_graph_module=without_dead_code, random=namespace['Random'](namespace['SEED']))
     assert namespace['main']() == 0, f'{number} without dead code'
@@ -40,8 +42,8 @@ print('ran', len(numbers))
 
 class FxProgramTest : public ::testing::Test {
  protected:
-  void Add(const Plan& plan) {
-    const absl::StatusOr<std::string> text = FxProgram(plan, {.target = OpenClTarget()});
+  void Add(const Plan& plan, uint64_t seed = 1) {
+    const absl::StatusOr<std::string> text = FxProgram(plan, {.target = OpenClTarget(), .seed = seed});
     ASSERT_TRUE(text.ok()) << text.status();
     WriteText(folder_.path() + "/" + std::to_string(programs_++) + ".py", *text);
   }
@@ -76,6 +78,76 @@ TEST_F(FxProgramTest, WrittenRowsAreRight) {
   ExpectAllRight();
 }
 
+TEST_F(FxProgramTest, ScatteredElementsAreRight) {
+  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) Add(*ElementUpdatePlan(dtype));
+  Add(PlanMemory(*ElementUpdatePlan())->plan);
+  ExpectAllRight();
+}
+
+TEST_F(FxProgramTest, JoinedTensorsAreRight) {
+  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16}) Add(PlanMemory(*JoinedPlan(dtype))->plan);
+  ExpectAllRight();
+}
+
+TEST_F(FxProgramTest, BothBranchesOfConditionalsAreRight) {
+  for (const uint64_t seed : RoutedPlanSeeds()) {
+    Add(*RoutedPlan(), seed);
+    Add(PlanMemory(*RoutedPlan(DType::kF16))->plan, seed);
+  }
+  ExpectAllRight();
+}
+
+// A branch changes a buffer that views show, made before the conditional or in the branch; then another conditional in
+// the branch changes it.
+TEST_F(FxProgramTest, ViewsSeeWhatBranchesWrite) {
+  PlanBuilder b("views");
+  const BufferRef x = b.Input("x", DType::kF32, {64, 32});
+  const BufferRef flag = b.Input("flag", DType::kBool, {1});
+  const BufferRef rows = b.Input("rows", DType::kI32, {32});
+  const BufferRef made = b.Call("exp", {x}, {.names = {"made"}})[0];
+  const BufferRef lower = b.View(made, {32, 32}, {32, 1}, 1024, "lower");
+  const BufferRef lower_x = b.View(x, {32, 32}, {32, 1}, 1024, "lower_x");
+  const BufferRef out = b.Allocate("out", DType::kF32, {32, 32});
+  b.If(flag);
+  b.IndexPut(made, rows, lower_x);
+  b.Call("softmax", {lower}, {.into = {out}});
+  b.If(flag);
+  b.IndexPut(made, rows, out, /*accumulate=*/true);
+  b.EndIf();
+  b.Call("add", {lower, b.View(made, {32, 32}, {1, 32}, 0, "turned")}, {.into = {out}});
+  b.Else();
+  b.Call("add", {lower, lower_x}, {.into = {out}});
+  b.EndIf();
+  b.Output(b.Call("add", {lower, out})[0]);
+  b.Output(made);
+  const Plan plan = *b.Finish();
+  for (const uint64_t seed : {1, 2, 3, 4}) Add(plan, seed);
+  ExpectAllRight();
+}
+
+// The graph has torch.cond with branches that do not write their operands.
+TEST_F(FxProgramTest, ConditionalsAreThoseOfTorch) {
+  Add(*RoutedPlan());
+  if (RunPython("import pyopencl, torch.fx").exit_status != 0) GTEST_SKIP() << "no PyTorch or no PyOpenCL";
+  const ShellOutcome graph = RunPython(R"(import runpy
+program = runpy.run_path('0.py')
+module = program['make_graph_module']()
+print([(node.name, [str(argument) for argument in node.args[1:3]]) for node in module.graph.nodes
+       if node.target is program['torch'].ops.higher_order.cond])
+print(sorted(name for name, _ in module.named_modules()))
+inputs = program['make_inputs']()
+hidden, routed = inputs[0].exp(), program['torch'].zeros(16, 32)
+operands = {'hidden': hidden, 'is_doubled': inputs[3], 'weight': inputs[1], 'routed_rows': routed}
+branch = module.then_0
+names = [node.target for node in branch.graph.nodes if node.op == 'placeholder']
+values = branch(*(operands[name] for name in names))
+print(len(values), bool(routed.any()), bool(values[0].any()))
+)");
+  EXPECT_EQ(graph.output,
+            "[('cond', ['then_0', 'else_0'])]\n"
+            "['', 'else_0', 'then_0', 'then_0.else_1', 'then_0.then_1']\n1 False True\n");
+}
+
 // Each kernel of the library as a kernel of the plan, as an extern kernel that writes to memory of the plan, and as one
 // that allocates its outputs.
 TEST_F(FxProgramTest, EveryKernelIsRightAsCodeAndAsAnOperation) {
@@ -104,17 +176,18 @@ TEST_F(FxProgramTest, EveryKernelIsRightAsCodeAndAsAnOperation) {
   ExpectAllRight();
 }
 
-// TELEMETRY_RANDOM_PLANS=300 checks more of them.
+// Plans of three shapes. TELEMETRY_RANDOM_PLANS=300 checks more of them.
 TEST_F(FxProgramTest, RandomPlansAreRightWithAndWithoutMemoryPlanning) {
   int64_t missing = NumberFromEnvironment("TELEMETRY_RANDOM_PLANS", 20);
   for (uint64_t seed = 0; missing > 0; ++seed) {
     SCOPED_TRACE(seed);
-    const absl::StatusOr<Plan> plan = RandomPlan(seed);
+    const int64_t unit = 1 + static_cast<int64_t>(seed % 3);
+    const absl::StatusOr<Plan> plan = RandomPlan(seed, {.unit = unit, .for_programs = seed % 2 == 0});
     ASSERT_TRUE(plan.ok()) << plan.status();
     const absl::Status status = FxProgram(*plan, {.target = OpenClTarget()}).status();
     if (status.ok()) {
-      Add(*plan);
-      Add(PlanMemory(*plan)->plan);
+      Add(*plan, seed);
+      Add(PlanMemory(*plan)->plan, seed);
       --missing;
     } else {
       EXPECT_THAT(std::string(status.message()), HasSubstr("not a multiple of 4096"));
@@ -167,8 +240,10 @@ TEST_F(FxProgramTest, TheGraphNamesTheBuffersAndWrongResultsAreFound) {
 }
 
 TEST_F(FxProgramTest, ProgramsAreGoodPython) {
+  std::vector<Plan> plans = FivePlans();
+  plans.push_back(*RoutedPlan());
   for (const codegen::Target& target : {CudaTarget(), OpenClTarget()}) {
-    for (const Plan& plan : FivePlans()) {
+    for (const Plan& plan : plans) {
       const absl::StatusOr<std::string> text = FxProgram(plan, {.target = target});
       ASSERT_TRUE(text.ok()) << text.status();
       WriteText(folder_.path() + "/program.py", *text);

@@ -59,6 +59,34 @@ TEST(ProgramGoldenTest, WrittenRows) {
   ExpectGolden("row_update.debug.py.txt", PythonProgram(plan, options));
 }
 
+TEST(ProgramGoldenTest, ScatteredElements) {
+  const Plan plan = PlanMemory(*ElementUpdatePlan())->plan;
+  ProgramOptions options = OptionsFor(CudaTarget());
+  ExpectGolden("element_update.fx.py.txt", FxProgram(plan, options));
+  options.debug = {.level = debug::DebugLevel::kPrint, .kernels = {"scatter"}};
+  ExpectGolden("element_update.debug.cuda.cpp.txt", CppProgram(plan, options));
+  ExpectGolden("element_update.debug.py.txt", PythonProgram(plan, options));
+}
+
+TEST(ProgramGoldenTest, JoinedTensors) {
+  const Plan plan = PlanMemory(*JoinedPlan())->plan;
+  ProgramOptions options = OptionsFor(CudaTarget());
+  ExpectGolden("joined.fx.py.txt", FxProgram(plan, options));
+  options.debug = {.level = debug::DebugLevel::kPrint, .kernels = {"concatenate"}};
+  ExpectGolden("joined.debug.cuda.cpp.txt", CppProgram(plan, options));
+  ExpectGolden("joined.debug.py.txt", PythonProgram(plan, options));
+}
+
+TEST(ProgramGoldenTest, Conditionals) {
+  const Plan plan = PlanMemory(*RoutedPlan())->plan;
+  ProgramOptions options = OptionsFor(CudaTarget());
+  ExpectGolden("routed.plan.txt", plan.DebugString());
+  ExpectGolden("routed.fx.py.txt", FxProgram(plan, options));
+  options.debug = {.level = debug::DebugLevel::kPrint, .kernels = {"add"}};
+  ExpectGolden("routed.debug.cuda.cpp.txt", CppProgram(plan, options));
+  ExpectGolden("routed.debug.py.txt", PythonProgram(plan, options));
+}
+
 TEST(ProgramGoldenTest, DebugCalls) {
   for (const int index : {1, 4}) {
     const Plan plan = FivePlans()[static_cast<size_t>(index)];
@@ -90,6 +118,9 @@ TEST(ProgramGoldenTest, TheGoldenPlansHaveAllKindsOfLines) {
   std::set<size_t> kinds;
   std::vector<Plan> plans = FivePlans();
   plans.push_back(*RowUpdatePlan());
+  plans.push_back(*ElementUpdatePlan());
+  plans.push_back(*JoinedPlan());
+  plans.push_back(*RoutedPlan());
   for (const Plan& plan : plans) {
     for (const Line& line : plan.lines) kinds.insert(line.index());
   }

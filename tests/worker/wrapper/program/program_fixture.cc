@@ -6,11 +6,13 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "gtest/gtest.h"
 #include "tests/worker/wrapper/sample_plans.h"
 #include "worker/wrapper/memory_plan.h"
+#include "worker/wrapper/program/plan_values.h"
 #include "worker/wrapper/program/program_text.h"
 
 namespace telemetry::worker::wrapper::program {
@@ -48,6 +50,18 @@ std::vector<Plan> FivePlans() {
   for (Plan& plan : plans) plan = PlanMemory(plan)->plan;
   plans.back() = *NormedLossPlan();  // with the lines that memory planning removes
   return plans;
+}
+
+std::vector<uint64_t> RoutedPlanSeeds() {
+  const Plan plan = *RoutedPlan();
+  std::map<std::vector<double>, uint64_t> seeds;
+  for (uint64_t seed = 1; seeds.size() < 4; ++seed) {
+    const std::vector<std::vector<double>> inputs = DrawInputs(plan, InputRanges(plan), seed);
+    seeds.emplace(std::vector<double>{inputs[2][0], inputs[3][0]}, seed);
+  }
+  std::vector<uint64_t> all;
+  for (const auto& [predicates, seed] : seeds) all.push_back(seed);
+  return all;
 }
 
 codegen::Target CudaTarget() {
@@ -107,20 +121,27 @@ std::string OwnText(std::string program) {
                            "debug_values.py",
                            "fx.py",
                            "fx_add_rows.py",
+                           "fx_cond.py",
                            "fx_cuda.py",
                            "fx_extern.py",
                            "fx_main.py",
                            "fx_opencl.py",
+                           "fx_scatter.py",
                            "head.py",
+                           "host_concatenate.cpp",
                            "host_index_put.cpp",
                            "host_layer_norm.cpp",
                            "host_product.cpp",
+                           "host_scatter.cpp",
                            "index_put.py",
                            "layer_norm.py",
                            "main.cpp",
                            "main.py",
                            "opencl.cpp",
+                           "predicate.cpp",
+                           "predicate.py",
                            "product.py",
+                           "scatter.py",
                            "time.cpp",
                            "values.cpp",
                            "values.py"}) {

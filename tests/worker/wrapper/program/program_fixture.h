@@ -8,8 +8,12 @@
 
 namespace telemetry::worker::wrapper::program {
 
-// Returns the sample plans. Together they have all kinds of lines except IndexPut (RowUpdatePlan).
+// Returns the sample plans. Together they have all kinds of lines except IndexPut (RowUpdatePlan), Scatter
+// (ElementUpdatePlan), Concatenate (JoinedPlan) and those of subgraphs (RoutedPlan).
 std::vector<Plan> FivePlans();
+
+// Returns a seed for each of the four pairs of predicates that programs of RoutedPlan() draw.
+std::vector<uint64_t> RoutedPlanSeeds();
 
 // Returns an H200 as a target, and the default OpenCL target.
 codegen::Target CudaTarget();

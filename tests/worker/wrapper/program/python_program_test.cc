@@ -67,7 +67,9 @@ TEST_F(PythonProgramTest, ChecksAsTheProgramsInCppDo) {
 
 TEST_F(PythonProgramTest, ProgramsAreGoodPython) {
   const TestFolder folder;
-  for (const Plan& plan : FivePlans()) {
+  std::vector<Plan> plans = FivePlans();
+  plans.push_back(*RoutedPlan());
+  for (const Plan& plan : plans) {
     const absl::StatusOr<std::string> text = PythonProgram(plan, {.target = CudaTarget()});
     ASSERT_TRUE(text.ok()) << text.status();
     WriteText(folder.path() + "/program.py", *text);

@@ -73,6 +73,11 @@ def asnumpy(array: ndarray) -> np.ndarray:
     return array.host.copy()
 
 
+def concatenate(arrays: list[ndarray], axis: int, out: ndarray) -> ndarray:
+    out.host[...] = np.concatenate([array.host for array in arrays], axis)
+    return out
+
+
 def matmul(x: ndarray, y: ndarray, out: ndarray | None = None) -> ndarray:
     """Multiplies in doubles, as the references of kernels do."""
     product = np.matmul(x.host.astype(np.float64), y.host.astype(np.float64))

@@ -1,0 +1,5 @@
+# ---- Predicates of conditionals: one element, which is read from the device.
+
+
+def is_true(predicate):
+    return bool(cupy.asnumpy(predicate).any())
