@@ -4,7 +4,7 @@
 // The attackers connect from 127.0.0.0/8 and the well-behaved clients from ::1, like senders that do not trust each
 // other.
 //
-// The attackers share the machine with the collector. At full size they have the lowest priority, and the times to an
+// The attackers share the machine with the collector. At full size they run when nothing else does, and the times to an
 // Ack are compared with those of identical clients of a second collector at the same time. The CPU time that an
 // attacker needs therefore does not count as a delay of the collector. A short run has too few samples for this
 // comparison. It only compares how many clients the two collectors serve in the same time, because other work of the
