@@ -260,7 +260,7 @@ class Verifier {
     const PlanBuffer& indices = plan_.buffer(put.indices);
     const PlanBuffer& values = plan_.buffer(put.values);
     const bool is_scatter = std::holds_alternative<Scatter>(line);
-    const std::string why =
+    std::string why =
         is_scatter ? WhyNotScattered(target, indices, values, put.dimension) : WhyNotIndexed(target, indices, values);
     if (!why.empty()) return why;
     if (At(put.target).root != put.target) return Cat(Named(put.target), " is written, but is a view");

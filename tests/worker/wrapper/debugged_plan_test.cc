@@ -21,10 +21,8 @@ using device::DType;
 using runtime::Tensor;
 using ::testing::AllOf;
 using ::testing::Contains;
-using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
@@ -32,7 +30,7 @@ class DebuggedPlanTest : public debug::DebugTest {
  protected:
   // Runs the plan and returns its outputs. The fixture keeps the printed lines and the saved files.
   std::vector<ir::HostArray> Run(const Plan& plan, debug::DebugOptions options, const std::vector<Tensor>& inputs,
-                                 std::shared_ptr<Device> device) {
+                                 const std::shared_ptr<Device>& device) {
     options.folder = folder_;
     printed_.clear();
     debugger_ = debug::ValueDebugger::Create(std::move(options), Print());

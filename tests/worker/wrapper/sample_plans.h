@@ -90,7 +90,7 @@ inline absl::StatusOr<Plan> RowUpdatePlan(device::DType dtype = device::DType::k
   const BufferRef others = b.Input("others", device::DType::kI32, {16});
   const BufferRef updates = b.Input("updates", dtype, {16, 32}, {40, 1});
   const BufferRef updated = b.Call("exp", {table}, {.names = {"updated"}})[0];
-  const BufferRef lower = b.View(updated, {64, 32}, {32, 1}, 64 * 32, "lower");
+  const BufferRef lower = b.View(updated, {64, 32}, {32, 1}, int64_t{64} * 32, "lower");
   const BufferRef added = b.Call("softmax", {updates}, {.names = {"added"}})[0];
   b.IndexPut(updated, rows, added, /*accumulate=*/true);
   b.IndexPut(updated, others, updates);

@@ -92,7 +92,7 @@ TEST_F(OpenClProgramTest, EmptyBranches) {
 // Checks that a wrong value in the expectation is reported with its position.
 TEST_F(OpenClProgramTest, WrongResultsAreFound) {
   std::string text = MakeProgram(FivePlans()[0]);
-  const size_t samples = text.find("{", text.find("\n    {", text.find("const Expected expected_mean = {")));
+  const size_t samples = text.find('{', text.find("\n    {", text.find("const Expected expected_mean = {")));
   ASSERT_NE(samples, std::string::npos);
   text.insert(samples + 1, "4");
   const ShellOutcome run = Compiled(FivePlans()[0], text, "");

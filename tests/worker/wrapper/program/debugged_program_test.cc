@@ -64,7 +64,7 @@ class DebuggedProgramTest : public ::testing::Test {
 
   // Returns a new folder for a run. Runs write to the folder "values" in it.
   std::string NewFolder() {
-    const std::string folder = folder_.path() + "/" + std::to_string(next_folder_++);
+    std::string folder = folder_.path() + "/" + std::to_string(next_folder_++);
     std::filesystem::create_directory(folder);
     return folder;
   }
@@ -153,7 +153,7 @@ class DebuggedProgramTest : public ::testing::Test {
   // Compares both programs with a run and returns what the run's debugger showed.
   Observed Expect(const Plan& plan, const DebugOptions& options, bool with_cpp = true) {
     SCOPED_TRACE(plan.name + ", level " + std::to_string(static_cast<int>(options.level)));
-    const Observed expected = OfRunTime(plan, options, NewFolder());
+    Observed expected = OfRunTime(plan, options, NewFolder());
     if (with_cpp) {
       SCOPED_TRACE("C++");
       ExpectSame(OfCpp(plan, options, NewFolder()), expected);
@@ -282,7 +282,7 @@ TEST_F(DebuggedProgramTest, AnErrorOfTheFilesIsPrintedOnceAndTheRunGoesOn) {
   const Plan plan = FivePlans()[0];
   const DebugOptions options = {.level = DebugLevel::kSave};
   const auto blocked = [this] {
-    const std::string folder = NewFolder();
+    std::string folder = NewFolder();
     WriteText(folder + "/values", "a file in the place of the folder");
     return folder;
   };

@@ -17,7 +17,6 @@ namespace telemetry::worker::wrapper::program {
 namespace {
 
 using device::DType;
-using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
 // Runs the programs 0.py, 1.py, ... of its folder: as written, and again after a pass that removes unused nodes.
@@ -231,7 +230,7 @@ TEST_F(FxProgramTest, TheGraphNamesTheBuffersAndWrongResultsAreFound) {
     EXPECT_THAT(graph.output, HasSubstr(line));
   }
   std::string text = ReadText(folder_.path() + "/0.py");
-  const size_t samples = text.find("[", text.find("\n    [", text.find("expected_out = (")));
+  const size_t samples = text.find('[', text.find("\n    [", text.find("expected_out = (")));
   text.insert(samples + 1, "40, ");
   WriteText(folder_.path() + "/0.py", text);
   const ShellOutcome run = RunPython("import runpy\nrunpy.run_path('0.py', run_name='__main__')\n");
