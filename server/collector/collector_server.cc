@@ -102,7 +102,8 @@ absl::StatusOr<std::unique_ptr<CollectorServer>> CollectorServer::Start(const Se
 }
 
 absl::StatusOr<CollectorServer::Ports> CollectorServer::OpenPorts(const ServerOptions& options) {
-  Ports ports{.meter = std::make_unique<net::ReceiveMeter>(options.limits.receive_bytes)};
+  Ports ports{.meter = std::make_unique<net::ReceiveMeter>(options.limits.receive_bytes,
+                                                           options.limits.max_batch_bytes + call::kMaxFramingBytes)};
   if (!options.tokens.empty()) {
     ASSIGN_OR_RETURN(std::unique_ptr<access::TokenWatch> watch,
                      access::TokenWatch::Open(options.tokens, options.token_clock));

@@ -213,7 +213,7 @@ void Acceptor::CheckServer() {
   const SteadyTime now = SteadyNow();
   for (const ReceiveMeter::Excess& one : options_.meter->FindBusiest()) {
     End(one.peer);
-    pace_.Shun(one.peer.network, now, NetworkPace::kLongestShunOfBusy);
+    pace_.Shun(one.peer.network, now);
     last_busy_ = one.peer.network.ToString();
     ++busy_;
   }

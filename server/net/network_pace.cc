@@ -19,11 +19,11 @@ NetworkPace::Turn NetworkPace::TakeTurn(const Network& network, SteadyTime now) 
   return Turn::kNow;
 }
 
-void NetworkPace::Shun(const Network& network, SteadyTime now, absl::Duration longest) {
+void NetworkPace::Shun(const Network& network, SteadyTime now) {
   State& state = networks_[network];
   if (now < state.shunned_until) return;
   const bool goes_on = now < Later(state.shunned_until, kRemember);
-  state.shun = goes_on ? std::clamp(2 * state.shun, kShortestShun, std::max(longest, state.shun)) : kShortestShun;
+  state.shun = goes_on ? std::clamp(2 * state.shun, kShortestShun, kLongestShun) : kShortestShun;
   state.shunned_until = Later(now, state.shun);
 }
 

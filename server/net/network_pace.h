@@ -19,8 +19,6 @@ class NetworkPace {
   static constexpr absl::Duration kShortestShun = absl::Seconds(1);
   // A client that retries is served within 5 s after its network's flood.
   static constexpr absl::Duration kLongestShun = absl::Seconds(4);
-  // For a network whose connections keep all others waiting for a moment, each time.
-  static constexpr absl::Duration kLongestShunOfBusy = absl::Seconds(32);
   // After this much time without a flood, the network is like any other.
   static constexpr absl::Duration kRemember = absl::Seconds(10);
 
@@ -29,8 +27,7 @@ class NetworkPace {
   // Takes the next turn of the network. kLater: its next turn is not due. kNever: the connection should be reset,
   // because the network is shunned, or was shunned recently and its next turn is not due.
   Turn TakeTurn(const Network& network, SteadyTime now);
-  // `longest`: the duration at which a shun stops doubling.
-  void Shun(const Network& network, SteadyTime now, absl::Duration longest = kLongestShun);
+  void Shun(const Network& network, SteadyTime now);
   bool IsShunned(const Network& network, SteadyTime now) const;
   // Forgets networks whose state no longer matters. Should be called periodically.
   void Forget(SteadyTime now);

@@ -16,8 +16,8 @@ constexpr absl::Duration kTimeOfByte = absl::Milliseconds(15);
 constexpr absl::Duration kRecent = absl::Milliseconds(100);
 // Covers the bytes that gRPC reads ahead of the messages of a working client.
 constexpr uint64_t kNextToNothing = 256 << 10;
-// More than a client sends beside its messages.
-constexpr double kBusy = 128 << 10;
+// More than a client sends before the meter knows its first call: gRPC's window of 256 KiB, and headers.
+constexpr double kBusy = 320 << 10;
 
 uint64_t Less(uint64_t bytes, uint64_t by) { return bytes - std::min(bytes, by); }
 
@@ -63,17 +63,21 @@ std::vector<ReceiveMeter::Excess> ReceiveMeter::Update(const std::vector<Reading
   return FindExcess(memory_is_scarce);
 }
 
+bool ReceiveMeter::IsBusy(const Connection& connection) const {
+  return connection.is_open && connection.recent_bytes > kBusy &&
+         (connection.calls == 0 || connection.held_bytes > connection.calls * message_bytes_);
+}
+
 std::vector<ReceiveMeter::Excess> ReceiveMeter::FindBusiest() const {
   const absl::MutexLock lock(&mutex_);
-  const auto busiest = absl::c_max_element(connections_, [](const auto& a, const auto& b) {
-    return a.second.is_open < b.second.is_open ||
-           (a.second.is_open == b.second.is_open && a.second.recent_bytes < b.second.recent_bytes);
+  const auto busiest = absl::c_max_element(connections_, [this](const auto& a, const auto& b) {
+    return (IsBusy(a.second) ? a.second.recent_bytes : 0) < (IsBusy(b.second) ? b.second.recent_bytes : 0);
   });
   std::vector<Excess> found;
-  if (busiest == connections_.end() || !busiest->second.is_open || busiest->second.recent_bytes <= kBusy) return found;
+  if (busiest == connections_.end() || !IsBusy(busiest->second)) return found;
   for (const auto& [peer, connection] : connections_) {
     if (!connection.is_open || peer.network != busiest->first.network) continue;
-    if (connection.recent_bytes <= kBusy && connection.has_message) continue;
+    if (!IsBusy(connection) && connection.has_message) continue;
     found.push_back({peer, static_cast<uint64_t>(connection.recent_bytes)});
   }
   return found;

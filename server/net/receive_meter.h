@@ -20,8 +20,10 @@ namespace telemetry::net {
 // no more calls. Thread-safe.
 class ReceiveMeter {
  public:
-  // `limit_bytes`: the limit of all connections together. One network may hold three quarters of it.
-  explicit ReceiveMeter(uint64_t limit_bytes) : limit_bytes_(limit_bytes) {}
+  // `limit_bytes`: the limit of all connections together. One network may hold three quarters of it. `message_bytes`:
+  // the longest message.
+  explicit ReceiveMeter(uint64_t limit_bytes, uint64_t message_bytes = uint64_t{9} << 20)
+      : limit_bytes_(limit_bytes), message_bytes_(message_bytes) {}
 
   // Counts the beginning of a call. A connection without calls holds nothing.
   void BeginCall(const Peer& peer) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -43,9 +45,10 @@ class ReceiveMeter {
   // size in memory, and a network that holds at most 256 KiB keeps its connections.
   std::vector<Excess> Update(const std::vector<Reading>& readings, absl::Duration elapsed, bool memory_is_scarce)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  // Finds the connection from which the server has read most bytes of no complete message in the last tenth of a
-  // second, if they are more than 128 KiB: it keeps the server busy. Returns it, the others of its network with so
-  // many, and those that have not sent a complete message yet, because they may be next.
+  // Finds the connection that keeps the server busy: the one from which it has read most bytes of no complete message
+  // in the last tenth of a second, if they are more than 320 KiB and more than a message for each call of the
+  // connection. Returns it, the others of its network like it, and those that have not sent a complete message yet,
+  // because they may be next.
   std::vector<Excess> FindBusiest() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
@@ -60,7 +63,10 @@ class ReceiveMeter {
   };
   std::vector<Excess> FindExcess(bool memory_is_scarce) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
+  bool IsBusy(const Connection& connection) const;
+
   const uint64_t limit_bytes_;
+  const uint64_t message_bytes_;
   mutable absl::Mutex mutex_;
   absl::Duration unused_time_ ABSL_GUARDED_BY(mutex_);  // remainder that is too short to allow one byte
   absl::flat_hash_map<Peer, Connection> connections_ ABSL_GUARDED_BY(mutex_);

@@ -55,15 +55,6 @@ TEST_F(NetworkPaceTest, ANetworkThatGoesOnFloodingIsShunnedForLonger) {
   EXPECT_EQ(ShunnedS(Host(1)), 1);
 }
 
-TEST_F(NetworkPaceTest, ANetworkThatKeepsOthersWaitingIsShunnedForHalfAMinute) {
-  for (const int seconds : {1, 2, 4, 8, 16, 32, 32}) {
-    pace_.Shun(Host(1), now_, NetworkPace::kLongestShunOfBusy);
-    EXPECT_EQ(ShunnedS(Host(1)), seconds);
-  }
-  pace_.Shun(Host(1), now_);
-  EXPECT_EQ(ShunnedS(Host(1)), 32) << "a flood of another kind does not shorten it";
-}
-
 TEST_F(NetworkPaceTest, ANetworkThatFloodedHasFewTurnsAndNoneOfItsConnectionsWaits) {
   pace_.Shun(Host(1), now_);
   EXPECT_EQ(pace_.TakeTurn(Host(1), now_), Turn::kNever);

@@ -66,7 +66,7 @@ class BusiestTest : public ReceiveMeterTest {
     return ports;
   }
 
-  static constexpr uint64_t kMuch = 200 << 10;
+  static constexpr uint64_t kMuch = 400 << 10;
 };
 
 TEST_F(BusiestTest, IsTheNetworkOfTheConnectionThatWasReadMost) {
@@ -81,6 +81,15 @@ TEST_F(BusiestTest, SparesAConnectionThatWorks) {
   meter_.AddMessage(a2_, 100);
   Read({{a1_, kMuch}, {a2_, 100}});
   EXPECT_THAT(Busiest(), ElementsAre(11));
+}
+
+TEST_F(BusiestTest, ACallMayHaveAnUnfinishedMessage) {
+  constexpr uint64_t kMessage = 9 << 20;
+  meter_.BeginCall(a1_);
+  Read({{a1_, kMessage}});
+  EXPECT_THAT(Busiest(), IsEmpty());
+  Read({{a1_, kMessage + kMuch}});
+  EXPECT_THAT(Busiest(), ElementsAre(11)) << "no message is that long";
 }
 
 TEST_F(BusiestTest, CompleteMessagesKeepNobodyWaiting) {
