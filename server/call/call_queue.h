@@ -44,12 +44,12 @@ class CallQueue {
     std::function<absl::StatusOr<std::shared_ptr<RawCall>>(grpc::GenericServerContext& context)> make;
   };
 
-  // `calls` must outlive the queue.
   static constexpr int kMostNewCalls = 64;
   static constexpr absl::Duration kNewCallsTime = absl::Milliseconds(1);
   // An event takes the thread microseconds, and the longest message some milliseconds.
   static constexpr absl::Duration kStuckAfter = absl::Milliseconds(20);
 
+  // `calls` must outlive the queue.
   explicit CallQueue(RunningCalls& calls);
   // Calls Stop().
   ~CallQueue() { Stop(); }

@@ -13,7 +13,7 @@ namespace telemetry::net {
 
 // An estimate of the bytes of unfinished messages that the server of a port holds for each connection: the bytes that
 // the server has read, less the complete messages that it has received. Selects the connections to end when the
-// estimate exceeds a limit or memory is scarce.
+// estimate exceeds a limit or memory is scarce, and the connections that keep the server from reading others.
 //
 // The allowance for the framing of messages is slightly larger than the framing, so that the estimate does not grow on
 // a connection that works. When a call ends within a message, the bytes of the message count until the connection has
@@ -62,7 +62,7 @@ class ReceiveMeter {
     bool has_message = false;  // a complete message has arrived
   };
   std::vector<Excess> FindExcess(bool memory_is_scarce) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-
+  // Returns true if more was read lately than messages and their beginnings explain.
   bool IsBusy(const Connection& connection) const;
 
   const uint64_t limit_bytes_;
