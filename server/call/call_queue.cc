@@ -1,8 +1,6 @@
 #include "server/call/call_queue.h"
 
-#include <pthread.h>
-
-#include <ctime>
+#include <algorithm>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -32,7 +30,9 @@ void CallQueue::Start() {
   Take(unknown_method_);
   const absl::MutexLock lock(&mutex_);
   is_running_ = true;
-  thread_ = std::thread([this] { Run(); });
+  for (Thread& one : threads_) {
+    one.thread = std::thread([this, &one] { &one == &threads_.front() ? Lead(one) : Help(one); });
+  }
 }
 
 void CallQueue::Stop() {
@@ -45,7 +45,14 @@ void CallQueue::Stop() {
     is_stopped_ = true;
   }
   queue_->Shutdown();
-  if (thread_.joinable()) thread_.join();
+  {
+    // The helpers, too, learn from the queue that it is shut down.
+    const absl::MutexLock lock(&help_);
+    help_until_ = kNever;
+  }
+  for (Thread& one : threads_) {
+    if (one.thread.joinable()) one.thread.join();
+  }
   queue_ = nullptr;
 }
 
@@ -72,23 +79,45 @@ void CallQueue::RunPosted() {
   for (const std::function<void()>& work : posted) work();
 }
 
-void CallQueue::Run() {
+void CallQueue::Lead(Thread& self) {
   NameThread("calls");
   void* tag = nullptr;
   bool ok = false;
-  while (queue_->Next(&tag, &ok)) {
-    ++events_;
-    if (tag == &alarm_) {
-      RunPosted();
-      continue;
+  while (queue_->Next(&tag, &ok)) React(self, tag, ok);
+}
+
+void CallQueue::Help(Thread& self) {
+  NameThread("calls helper");
+  void* tag = nullptr;
+  bool ok = false;
+  while (true) {
+    {
+      const absl::MutexLock lock(&help_);
+      help_.Await(absl::Condition(this, &CallQueue::needs_help));
     }
-    if (tag == &delay_) {
-      TakeDelayed();
-      continue;
-    }
-    const auto& operation = *static_cast<CallOnWire::Operation*>(tag);
-    (operation.call.*operation.end)(ok);
+    const auto status = queue_->AsyncNext(&tag, &ok, absl::ToChronoTime(absl::Now() + kHelpFor));
+    if (status == grpc::CompletionQueue::SHUTDOWN) return;
+    if (status == grpc::CompletionQueue::GOT_EVENT) React(self, tag, ok);
   }
+}
+
+void CallQueue::React(Thread& self, void* tag, bool ok) {
+  self.progress.AddEvent();
+  const absl::MutexLock lock(&reaction_);
+  if (tag == &alarm_) return RunPosted();
+  if (tag == &delay_) return TakeDelayed();
+  const auto& operation = *static_cast<CallOnWire::Operation*>(tag);
+  (operation.call.*operation.end)(ok);
+}
+
+bool CallQueue::Supervise() {
+  absl::Duration longest;
+  for (Thread& one : threads_) longest = std::max(longest, one.progress.SinceEvent(one.thread));
+  if (longest > kHelpAfter) {
+    const absl::MutexLock lock(&help_);
+    help_until_ = std::max(help_until_, SteadyAfter(kHelpFor));
+  }
+  return longest > kStuckAfter;
 }
 
 bool CallQueue::AddOnWire() {
@@ -112,22 +141,6 @@ void CallQueue::TakeDelayed() {
   // Starts a new span of time, so that no alarm is set again: there are fewer methods than calls in a span.
   new_calls_end_ = kLongAgo;
   for (const Method* method : std::exchange(delayed_, {})) TakeNext(*method);
-}
-
-bool CallQueue::IsStuck() {
-  clockid_t clock = {};
-  timespec time = {};
-  if (pthread_getcpuclockid(thread_.native_handle(), &clock) != 0 || clock_gettime(clock, &time) != 0) return false;
-  const absl::Duration cpu = absl::DurationFromTimespec(time);
-  const uint64_t events = events_;
-  const SteadyTime now = SteadyNow();
-  // A thread that mostly waits is not stuck.
-  const bool waits = 10 * (cpu - seen_cpu_) < absl::FromChrono(now - seen_at_);
-  if (events != seen_events_ || waits) cpu_at_event_ = cpu;
-  seen_events_ = events;
-  seen_cpu_ = cpu;
-  seen_at_ = now;
-  return cpu - cpu_at_event_ > kStuckAfter;
 }
 
 CallOnWire::CallOnWire(CallQueue& queue, const CallQueue::Method& method) : queue_(queue), method_(method) {}

@@ -5,7 +5,9 @@
 #include <grpcpp/server_builder.h>
 #include <grpcpp/support/byte_buffer.h>
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -20,19 +22,21 @@
 #include "absl/time/time.h"
 #include "proto/base/steady.h"
 #include "server/call/running_calls.h"
+#include "server/call/thread_progress.h"
 
 namespace telemetry::call {
 
 class CallOnWire;
 class RawCall;
 
-// The completion queue of a server and its only thread, which polls the sockets and runs the reactions of the calls.
-// With several threads, gRPC 1.51 wakes another thread for each socket event; one thread uses less CPU. Reactions must
-// not block and must leave long work to other threads. Thread-safe.
+// The completion queue of a server and its threads, which poll the sockets and run the reactions of the calls, one
+// reaction at a time. Usually the first thread is alone: with several, gRPC 1.51 wakes another one for each socket
+// event, which costs CPU time. Reactions must not block and must leave long work to other threads. Thread-safe.
 //
 // gRPC reads a socket until it is empty, and polls no other socket while events wait in the queue. A client that sends
-// faster than the thread reads would therefore keep it from all others: IsStuck tells, and new calls, of which such a
-// client may have started thousands, are taken at most kMostNewCalls per kNewCallsTime.
+// faster than a thread reads would therefore keep the thread from all others. Against this, Supervise lets the other
+// threads help, and new calls, of which such a client may have started thousands, are taken at most kMostNewCalls per
+// kNewCallsTime.
 class CallQueue {
  public:
   // A method of a service, or all methods that no service implements.
@@ -46,8 +50,11 @@ class CallQueue {
 
   static constexpr int kMostNewCalls = 64;
   static constexpr absl::Duration kNewCallsTime = absl::Milliseconds(1);
-  // An event takes the thread microseconds, and the longest message some milliseconds.
+  // An event takes a thread microseconds, and the longest message some milliseconds.
+  static constexpr absl::Duration kHelpAfter = absl::Milliseconds(3);
   static constexpr absl::Duration kStuckAfter = absl::Milliseconds(20);
+  static constexpr absl::Duration kHelpFor = absl::Seconds(2);
+  static constexpr size_t kThreads = 4;
 
   // `calls` must outlive the queue.
   explicit CallQueue(RunningCalls& calls);
@@ -58,18 +65,18 @@ class CallQueue {
 
   // Adds the queue to a server that is being built. Must be called once only.
   void AddTo(grpc::ServerBuilder& builder);
-  // Starts the thread. The server must have been built.
+  // Starts the threads. The server must have been built.
   void Start();
-  // Blocks until gRPC has finished all calls, then ends the thread. The server must have been shut down.
-  void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
+  // Blocks until gRPC has finished all calls, then ends the threads. The server must have been shut down.
+  void Stop() ABSL_LOCKS_EXCLUDED(mutex_, help_);
 
-  // Runs `work` on the queue's thread after the work posted earlier; after Stop, runs `work` before returning. gRPC
-  // operations that start on the queue's thread wake no other thread.
+  // Runs `work` like a reaction after the work posted earlier; after Stop, runs `work` before returning. gRPC
+  // operations that a reaction starts wake no other thread.
   void Post(std::function<void()> work) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Returns true if the thread has used more than kStuckAfter of CPU time without an event. Must be called regularly,
-  // by one thread: the time counts from the first call after the last event.
-  bool IsStuck();
+  // If a thread has used more than kHelpAfter of CPU time without an event, lets the others help for kHelpFor. Returns
+  // true if a thread has used more than kStuckAfter. Must be called every few milliseconds, by one thread.
+  bool Supervise() ABSL_LOCKS_EXCLUDED(help_);
 
   // Accepts the calls of `method`, which must outlive the queue. The server must have been built.
   void Take(const Method& method);
@@ -78,9 +85,19 @@ class CallQueue {
  private:
   friend class CallOnWire;
 
-  void Run();
+  struct Thread {
+    std::thread thread;
+    ThreadProgress progress;
+  };
+
+  // The function of the first thread.
+  void Lead(Thread& self);
+  // The function of the others.
+  void Help(Thread& self) ABSL_LOCKS_EXCLUDED(help_);
+  bool needs_help() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(help_) { return SteadyNow() < help_until_; }
+  void React(Thread& self, void* tag, bool ok) ABSL_LOCKS_EXCLUDED(mutex_, reaction_);
   void RunPosted() ABSL_LOCKS_EXCLUDED(mutex_);
-  // Accepts the next call of `method`, at once or when it is time. Called on the queue's thread.
+  // Accepts the next call of `method`, at once or when it is time. Called by reactions only.
   void TakeNext(const Method& method);
   void TakeDelayed();
   // Counts one more call on the wire. Returns false if none may begin, because the queue is stopped.
@@ -98,25 +115,21 @@ class CallQueue {
   std::vector<std::function<void()>> posted_ ABSL_GUARDED_BY(mutex_);
   // Pending while posted_ is not empty.
   grpc::Alarm alarm_ ABSL_GUARDED_BY(mutex_);
-  std::thread thread_;
+  std::array<Thread, kThreads> threads_;
+  absl::Mutex help_;
+  SteadyTime help_until_ ABSL_GUARDED_BY(help_) = kLongAgo;
 
-  // Used by thread_ only: the calls taken until new_calls_end_, and the methods whose next call is taken then. The
+  absl::Mutex reaction_;  // held while a reaction runs
+  // Used by reactions only: the calls taken until new_calls_end_, and the methods whose next call is taken then. The
   // alarm is pending while there are any.
   int new_calls_ = 0;
   SteadyTime new_calls_end_ = kLongAgo;
   std::vector<const Method*> delayed_;
   grpc::Alarm delay_;
-
-  std::atomic<uint64_t> events_ = 0;  // events of the queue so far
-  // Used by the caller of IsStuck only.
-  uint64_t seen_events_ = 0;
-  absl::Duration cpu_at_event_;  // CPU time of thread_ when seen_events_ was seen first
-  absl::Duration seen_cpu_;      // the same at the last call
-  SteadyTime seen_at_ = SteadyNow();
 };
 
 // The gRPC part of a call: its stream and its pending operations. Deletes itself when gRPC has finished the call. Any
-// thread may start an operation; when an operation ends, the queue's thread runs the matching reaction of the RawCall.
+// thread may start an operation; when an operation ends, the queue runs the matching reaction of the RawCall.
 class CallOnWire {
  public:
   // Creates the object that waits for the next call of `method`.

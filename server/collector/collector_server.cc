@@ -208,7 +208,7 @@ absl::Status CollectorServer::StartServing(std::shared_ptr<grpc::ServerCredentia
           connection.fd = fd;
           connections_->HandleNewConnection(&connection);
         },
-        [this] { return call_queue_.IsStuck(); });
+        [this] { return call_queue_.Supervise(); });
   }
   // Checks often enough for the shortest timeout.
   const absl::Duration shortest = std::min({limits_.open_timeout, limits_.unread_timeout, limits_.stream_idle_timeout,

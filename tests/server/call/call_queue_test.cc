@@ -1,25 +1,56 @@
 #include "server/call/call_queue.h"
 
 #include <gmock/gmock.h>
+#include <grpcpp/create_channel.h>
+#include <grpcpp/security/auth_metadata_processor.h>
+#include <grpcpp/security/credentials.h>
+#include <grpcpp/security/server_credentials.h>
 #include <grpcpp/server.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
+#include "tests/server/collector/any_call.h"
 
 namespace telemetry::collector {
 namespace {
 
 using ::testing::ElementsAre;
 
+// Keeps the thread that reads a call with authorization inside gRPC.
+class Keeper : public grpc::AuthMetadataProcessor {
+ public:
+  bool IsBlocking() const override { return false; }
+  grpc::Status Process(const InputMetadata& metadata, grpc::AuthContext* /*context*/, OutputMetadata* /*consumed*/,
+                       OutputMetadata* /*response*/) override {
+    if (metadata.count("authorization") == 0) return grpc::Status::OK;
+    kept_.Notify();
+    while (!released_) continue;
+    return grpc::Status::OK;
+  }
+
+  void AwaitThread() { kept_.WaitForNotification(); }
+  void Release() { released_ = true; }
+
+ private:
+  absl::Notification kept_;
+  std::atomic<bool> released_ = false;
+};
+
 class CallQueueTest : public ::testing::Test {
  protected:
   CallQueueTest() {
+    const auto credentials = grpc::experimental::LocalServerCredentials(LOCAL_TCP);
+    credentials->SetAuthMetadataProcessor(keeper_);
     grpc::ServerBuilder builder;
+    builder.AddListeningPort("127.0.0.1:0", credentials, &port_);
     queue_.AddTo(builder);
     server_ = builder.BuildAndStart();
     queue_.Start();
@@ -31,6 +62,17 @@ class CallQueueTest : public ::testing::Test {
     queue_.Stop();
   }
 
+  // Calls a method that the server does not have, on a connection of its own.
+  CallOutcome Call(const std::vector<std::string>& authorization) const {
+    grpc::ChannelArguments arguments;
+    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+    return CallAnything(grpc::CreateCustomChannel(absl::StrCat("127.0.0.1:", port_),
+                                                  grpc::experimental::LocalCredentials(LOCAL_TCP), arguments),
+                        "/no.Service/Method", "", authorization);
+  }
+
+  const std::shared_ptr<Keeper> keeper_ = std::make_shared<Keeper>();
+  int port_ = 0;
   access::Gate gate_{nullptr};
   net::ReceiveMeter meter_{uint64_t{1} << 20};
   call::RunningCalls calls_{gate_, meter_, {}};
@@ -67,23 +109,38 @@ TEST_F(CallQueueTest, RunsWorkThatAnEventPosts) {
   done.WaitForNotification();
 }
 
-TEST_F(CallQueueTest, IsStuckWhileItsThreadComputesWithoutAnEvent) {
-  EXPECT_FALSE(queue_.IsStuck());
+TEST_F(CallQueueTest, IsStuckWhileAThreadComputesWithoutAnEvent) {
+  EXPECT_FALSE(queue_.Supervise());
   std::atomic<bool> end = false;
   absl::Notification done;
   queue_.Post([&] {
     while (!end) continue;
     done.Notify();
   });
-  while (!queue_.IsStuck()) std::this_thread::yield();
+  while (!queue_.Supervise()) std::this_thread::yield();
   end = true;
   done.WaitForNotification();
-  // The event counts from the second call on, because it may come between the two.
+  // The thread is seen to have gone on at the latest by the third call, because it may do so between two calls.
   absl::Notification next;
   queue_.Post([&] { next.Notify(); });
   next.WaitForNotification();
-  queue_.IsStuck();
-  EXPECT_FALSE(queue_.IsStuck());
+  queue_.Supervise();
+  queue_.Supervise();
+  EXPECT_FALSE(queue_.Supervise());
+}
+
+TEST_F(CallQueueTest, OtherThreadsHelpWhileGrpcKeepsOne) {
+  std::thread hostile([&] { Call({"any"}); });
+  keeper_->AwaitThread();
+  std::atomic<bool> end = false;
+  std::thread supervisor([&] {
+    while (!end) queue_.Supervise();
+  });
+  EXPECT_EQ(Call({}).status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
+  end = true;
+  keeper_->Release();
+  supervisor.join();
+  hostile.join();
 }
 
 TEST_F(CallQueueTest, RunsWorkAtOnceAfterItsEnd) {
