@@ -29,7 +29,7 @@ void CallQueue::AddTo(grpc::ServerBuilder& builder) {
 void CallQueue::Start() {
   Take(unknown_method_);
   const absl::MutexLock lock(&mutex_);
-  is_running_ = true;
+  state_ = State::kRunning;
   for (Thread& one : threads_) {
     one.thread = std::thread([this, &one] { &one == &threads_.front() ? Lead(one) : Help(one); });
   }
@@ -41,8 +41,7 @@ void CallQueue::Stop() {
     // No operation may start on a queue that is shut down.
     const absl::MutexLock lock(&mutex_);
     mutex_.Await(absl::Condition(this, &CallQueue::has_none));
-    is_running_ = false;
-    is_stopped_ = true;
+    state_ = State::kStopped;
   }
   queue_->Shutdown();
   {
@@ -61,7 +60,7 @@ void CallQueue::Take(const Method& method) { CallOnWire::Await(*this, method); }
 void CallQueue::Post(std::function<void()> work) {
   {
     const absl::MutexLock lock(&mutex_);
-    if (is_running_) {
+    if (state_ == State::kRunning) {
       posted_.push_back(std::move(work));
       if (posted_.size() == 1) alarm_.Set(queue_.get(), gpr_inf_past(GPR_CLOCK_REALTIME), &alarm_);
       return;
@@ -122,8 +121,9 @@ bool CallQueue::Supervise() {
 
 bool CallQueue::AddOnWire() {
   const absl::MutexLock lock(&mutex_);
-  if (!is_stopped_) ++on_wire_;
-  return !is_stopped_;
+  if (state_ == State::kStopped) return false;
+  ++on_wire_;
+  return true;
 }
 
 void CallQueue::TakeNext(const Method& method) {

@@ -54,7 +54,8 @@ class CallQueue {
   static constexpr absl::Duration kHelpAfter = absl::Milliseconds(3);
   static constexpr absl::Duration kStuckAfter = absl::Milliseconds(20);
   static constexpr absl::Duration kHelpFor = absl::Seconds(2);
-  static constexpr size_t kThreads = 4;
+  // More than the messages of the largest size that Limits::receive_bytes lets arrive at once.
+  static constexpr size_t kThreads = 16;
 
   // `calls` must outlive the queue.
   explicit CallQueue(RunningCalls& calls);
@@ -110,8 +111,8 @@ class CallQueue {
   std::unique_ptr<grpc::ServerCompletionQueue> queue_;
   absl::Mutex mutex_;
   uint64_t on_wire_ ABSL_GUARDED_BY(mutex_) = 0;  // CallOnWire objects that exist
-  bool is_running_ ABSL_GUARDED_BY(mutex_) = false;
-  bool is_stopped_ ABSL_GUARDED_BY(mutex_) = false;
+  enum class State { kBuilt, kRunning, kStopped };
+  State state_ ABSL_GUARDED_BY(mutex_) = State::kBuilt;
   std::vector<std::function<void()>> posted_ ABSL_GUARDED_BY(mutex_);
   // Pending while posted_ is not empty.
   grpc::Alarm alarm_ ABSL_GUARDED_BY(mutex_);

@@ -37,7 +37,7 @@ class RawCall : public RunningCall, public std::enable_shared_from_this<RawCall>
 
   // Starts the first read. Called once, when the call is registered.
   virtual void Begin() = 0;
-  // The reactions to the operations of wire(), called on the queue's thread. A failed write or finish means that the
+  // The reactions to the operations of wire(), one at a time of all calls. A failed write or finish means that the
   // client has disconnected.
   virtual void OnReadDone(bool ok) = 0;
   virtual void OnWriteDone(bool /*ok*/) {}

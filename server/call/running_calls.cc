@@ -46,30 +46,22 @@ void RunningCalls::AddEnd(const std::string& peer) {
   if (--found->second == 0) begun_.erase(found);
 }
 
-bool RunningCalls::CountVain(const std::string& peer) {
-  const uint64_t of_peer = ++vain_of_peer_[peer];
-  const uint64_t of_network = ++vain_of_network_[NetworkOfPeer(peer)];
-  return of_peer == kMaxVain || of_network > kMaxVainOfNetwork;
-}
-
-void RunningCalls::AddRefusal(const std::string& peer) {
+void RunningCalls::AddVain(const std::string& peer, bool is_refused) {
   bool floods = false;
   {
     const absl::MutexLock lock(&mutex_);
-    floods = CountVain(peer);
-    floods |= ++unread_refusals_ > kMaxUnreadRefusals;
+    const uint64_t of_peer = ++vain_of_peer_[peer];
+    const uint64_t of_network = ++vain_of_network_[NetworkOfPeer(peer)];
+    if (is_refused) ++unread_refusals_;
+    floods =
+        of_peer == kMaxVain || of_network > kMaxVainOfNetwork || (is_refused && unread_refusals_ > kMaxUnreadRefusals);
   }
   if (floods && limits_.on_flood) limits_.on_flood(peer);
 }
 
-void RunningCalls::AddAbandoned(const std::string& peer) {
-  bool floods = false;
-  {
-    const absl::MutexLock lock(&mutex_);
-    floods = CountVain(peer);
-  }
-  if (floods && limits_.on_flood) limits_.on_flood(peer);
-}
+void RunningCalls::AddRefusal(const std::string& peer) { AddVain(peer, /*is_refused=*/true); }
+
+void RunningCalls::AddAbandoned(const std::string& peer) { AddVain(peer, /*is_refused=*/false); }
 
 void RunningCalls::RemoveRefusal() {
   const absl::MutexLock lock(&mutex_);

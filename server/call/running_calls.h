@@ -113,8 +113,8 @@ class RunningCalls {
  private:
   SenderShares& FindShares(CallKind kind) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Count(CallKind kind, const std::string& sender) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Counts a call in vain. Returns true if its connection floods the collector.
-  bool CountVain(const std::string& peer) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Counts a call in vain, and calls on_flood if its connection floods the collector.
+  void AddVain(const std::string& peer, bool is_refused) ABSL_LOCKS_EXCLUDED(mutex_);
 
   access::Gate& gate_;
   net::ReceiveMeter& meter_;

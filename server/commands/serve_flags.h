@@ -30,7 +30,7 @@ struct ServeFlags {
   cli::LogFlags log;
   // The retention rules.
   storage::PruneRules keep = {.keep_rejects_bytes = kKeepRejectsBytes};
-  call::Limits limits = {.memory_bytes = uint64_t{192} << 20};
+  call::Limits limits = {.memory_bytes = uint64_t{160} << 20};
 
   void AddTo(cli::Flags& flags);
   // Returns an error with the reason why serve must refuse these flags.

@@ -201,9 +201,9 @@ void Acceptor::ReadMeters() {
   for (const ReceiveMeter::Excess& one : excess) {
     End(one.peer);
     if (is_scarce) pace_.Shun(one.peer.network, now);
-    last_excess_ = one.peer.network.ToString();
+    excesses_.last = one.peer.network.ToString();
   }
-  excesses_ += excess.size();
+  excesses_.count += excess.size();
 }
 
 void Acceptor::CheckServer() {
@@ -214,8 +214,8 @@ void Acceptor::CheckServer() {
   for (const ReceiveMeter::Excess& one : options_.meter->FindBusiest()) {
     End(one.peer);
     pace_.Shun(one.peer.network, now);
-    last_busy_ = one.peer.network.ToString();
-    ++busy_;
+    busiest_.last = one.peer.network.ToString();
+    ++busiest_.count;
   }
 }
 
@@ -284,7 +284,7 @@ void Acceptor::Admit(int fd, const Peer& peer) {
   if (is_shunned || !MakeRoom(peer.network)) {
     if (is_shunned) ++shunned_;
     Reset(fd);
-    last_refused_ = peer.network.ToString();
+    refusals_.last = peer.network.ToString();
     return;
   }
   table_.Add(fd, peer, SteadyNow());
@@ -373,8 +373,8 @@ void Acceptor::Look() {
   pace_.Forget(SteadyNow());
   CheckListeners();
   LogRefusals();
-  LogExcesses();
-  LogBusy();
+  Log("ended connections that held too many bytes of unfinished messages", excesses_);
+  Log("ended connections that kept others waiting: they send faster than they can be read", busiest_);
 }
 
 void Acceptor::CheckListeners() {
@@ -411,23 +411,16 @@ void Acceptor::Reopen(Listener& listener) {
 
 void Acceptor::LogRefusals() {
   const uint64_t refusals = refused_ + refused_network_ + shunned_ + made_room_ + dropped_;
-  if (refusals == logged_refusals_) return;
-  log::Warn(
-      "refused connections",
-      {{"port", port_}, {"count", refusals - logged_refusals_}, {"open", table_.size()}, {"last", last_refused_}});
-  logged_refusals_ = refusals;
+  refusals_.count = refusals - std::exchange(logged_refusals_, refusals);
+  Log("refused connections", refusals_);
 }
 
-void Acceptor::LogBusy() {
-  if (busy_ == 0) return;
-  log::Warn("ended connections that kept others waiting: they send faster than they can be read",
-            {{"port", port_}, {"count", std::exchange(busy_, 0)}, {"open", table_.size()}, {"last", last_busy_}});
-}
-
-void Acceptor::LogExcesses() {
-  if (excesses_ == 0) return;
-  log::Warn("ended connections that held too many bytes of unfinished messages",
-            {{"port", port_}, {"count", std::exchange(excesses_, 0)}, {"open", table_.size()}, {"last", last_excess_}});
+void Acceptor::Log(std::string_view message, Unlogged& connections) {
+  if (connections.count == 0) return;
+  log::Warn(message, {{"port", port_},
+                      {"count", std::exchange(connections.count, 0)},
+                      {"open", table_.size()},
+                      {"last", connections.last}});
 }
 
 }  // namespace telemetry::net

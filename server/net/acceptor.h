@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -127,8 +128,13 @@ class Acceptor {
   void CheckListeners();
   void Reopen(Listener& listener);
   void LogRefusals();
-  void LogExcesses();
-  void LogBusy();
+  // Connections that no log line has counted yet.
+  struct Unlogged {
+    uint64_t count = 0;
+    std::string last;  // network of the last one
+  };
+  // Logs `message` with the connections, if there are any, and counts them as logged.
+  void Log(std::string_view message, Unlogged& connections);
 
   const AcceptorOptions options_;
   const int port_;
@@ -152,11 +158,9 @@ class Acceptor {
   SteadyTime next_check_ = SteadyNow();
   std::optional<SteadyTime> lost_since_;
   uint64_t logged_refusals_ = 0;
-  std::string last_refused_;
-  uint64_t excesses_ = 0;  // connections that the meter ended since the last log line
-  std::string last_excess_;
-  uint64_t busy_ = 0;  // connections ended because the server was stuck, since the last log line
-  std::string last_busy_;
+  Unlogged refusals_;  // its count is computed from the counters below
+  Unlogged excesses_;  // connections that the meter ended
+  Unlogged busiest_;   // connections ended because the server was stuck
 
   Socket stop_;
   Socket end_;  // signals that peers_to_end_ is not empty

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace telemetry::net {
@@ -58,13 +59,23 @@ std::optional<Socket> ConnectionTable::Share(const Peer& peer) const {
   return std::nullopt;
 }
 
-std::vector<ReceiveMeter::Reading> ConnectionTable::ReadMeters() const {
+bool ConnectionTable::CountRead(int fd, Connection& connection) {
+  const std::optional<uint64_t> received = CountReceivedBytes(fd);
+  if (!received) return false;
+  // Usual, because most connections are idle, and cheap: everything that has arrived had been read.
+  if (*received == connection.read_bytes) return true;
+  const std::optional<uint64_t> unread = CountUnreadBytes(fd);
+  if (!unread || ReadFileId(fd) != connection.file) return false;
+  connection.read_bytes = *received - std::min(*received, *unread);
+  return true;
+}
+
+std::vector<ReceiveMeter::Reading> ConnectionTable::ReadMeters() {
   std::vector<ReceiveMeter::Reading> readings;
   readings.reserve(connections_.size());
-  for (const auto& [fd, connection] : connections_) {
-    if (silent_.contains(connection.number)) continue;
-    const std::optional<uint64_t> bytes = CountReadBytes(fd);
-    if (bytes && ReadFileId(fd) == connection.file) readings.push_back({connection.peer, *bytes});
+  for (auto& [fd, connection] : connections_) {
+    if (silent_.contains(connection.number) || !CountRead(fd, connection)) continue;
+    readings.push_back({connection.peer, connection.read_bytes});
   }
   return readings;
 }

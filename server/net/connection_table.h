@@ -43,7 +43,7 @@ class ConnectionTable {
   // Returns a duplicate descriptor of the connection from `peer`, or nullopt if it is not open.
   std::optional<Socket> Share(const Peer& peer) const;
   // Returns the number of bytes read from each connection that has sent something.
-  std::vector<ReceiveMeter::Reading> ReadMeters() const;
+  std::vector<ReceiveMeter::Reading> ReadMeters();
 
   // Returns the oldest silent connection of all or of one network, or nullopt.
   std::optional<int> OldestSilent() const;
@@ -61,12 +61,15 @@ class ConnectionTable {
     FileId file;
     SteadyTime since;
     uint64_t number;
+    uint64_t read_bytes = 0;  // bytes that the server had read at the last reading
   };
   struct Members {
     uint64_t connections = 0;
     Queue silent;
   };
   void Forget(const Connection& connection);
+  // Sets read_bytes. Returns false if the descriptor is no longer that of the connection.
+  static bool CountRead(int fd, Connection& connection);
 
   const ConnectionLimits limits_;
   uint64_t last_number_ = 0;

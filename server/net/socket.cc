@@ -30,14 +30,18 @@ std::optional<FileId> ReadFileId(int fd) {
   return FileId{.device = file.st_dev, .inode = file.st_ino};
 }
 
-std::optional<uint64_t> CountReadBytes(int fd) {
+std::optional<uint64_t> CountReceivedBytes(int fd) {
   tcp_info info = {};
   socklen_t size = sizeof(info);
-  int unread = 0;
-  if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 || ioctl(fd, FIONREAD, &unread) != 0)
-    return std::nullopt;
+  if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return std::nullopt;
   if (size < offsetof(tcp_info, tcpi_bytes_received) + sizeof(info.tcpi_bytes_received)) return std::nullopt;
-  return info.tcpi_bytes_received - std::min<uint64_t>(info.tcpi_bytes_received, static_cast<uint64_t>(unread));
+  return info.tcpi_bytes_received;
+}
+
+std::optional<uint64_t> CountUnreadBytes(int fd) {
+  int unread = 0;
+  if (ioctl(fd, FIONREAD, &unread) != 0) return std::nullopt;
+  return static_cast<uint64_t>(unread);
 }
 
 void Disconnect(int fd) {

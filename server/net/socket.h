@@ -37,9 +37,10 @@ struct FileId {
 // Returns the file that `fd` refers to, or nullopt if `fd` is closed.
 std::optional<FileId> ReadFileId(int fd);
 
-// Returns the number of bytes that the server of this connection has read from it, or nullopt if the system does not
-// report it.
-std::optional<uint64_t> CountReadBytes(int fd);
+// Returns the number of bytes that have arrived on this TCP connection, or nullopt if the system does not report it.
+std::optional<uint64_t> CountReceivedBytes(int fd);
+// Returns how many of them have not been read yet.
+std::optional<uint64_t> CountUnreadBytes(int fd);
 
 // Resets a connection, including all other descriptors of the same socket, and discards received bytes that have not
 // been read.
