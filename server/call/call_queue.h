@@ -54,8 +54,7 @@ class CallQueue {
   static constexpr absl::Duration kHelpAfter = absl::Milliseconds(3);
   static constexpr absl::Duration kStuckAfter = absl::Milliseconds(20);
   static constexpr absl::Duration kHelpFor = absl::Seconds(2);
-  // More than the messages of the largest size that Limits::receive_bytes lets arrive at once.
-  static constexpr size_t kThreads = 16;
+  static constexpr size_t kThreads = 4;
 
   // `calls` must outlive the queue.
   explicit CallQueue(RunningCalls& calls);

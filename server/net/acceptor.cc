@@ -29,11 +29,12 @@ constexpr absl::Duration kLookMostOften = absl::Milliseconds(20);
 constexpr absl::Duration kRest = absl::Milliseconds(50);
 // At a limit, each new connection would check for connections that have closed meanwhile.
 constexpr absl::Duration kRemoveClosedMostOften = absl::Milliseconds(50);
-// The interval of the meter readings, in which a server reads some MiB. With many connections the pause is
-// kReadMetersPause times the CPU time of a reading.
+// The interval of the meter readings. With many connections it is kReadMetersPause times the CPU time of a reading, but
+// at most kReadMetersPart of the time in which the meter may reach its limit.
 constexpr absl::Duration kReadMetersMostOften = absl::Milliseconds(10);
 constexpr absl::Duration kReadMetersAtLeastEvery = absl::Milliseconds(50);
 constexpr int kReadMetersPause = 20;
+constexpr double kReadMetersPart = 0.25;
 // A check is a system call.
 constexpr absl::Duration kCheckServerEvery = absl::Milliseconds(10);
 // Each round checks all waiting connections, of which there may be thousands.
@@ -196,8 +197,9 @@ void Acceptor::ReadMeters() {
   const absl::Duration begin = ThreadCpuTime();
   const bool is_scarce = memory_.IsScarce();
   const std::vector<ReceiveMeter::Excess> excess = options_.meter->Update(table_.ReadMeters(), elapsed, is_scarce);
-  next_reading_ = SteadyAfter(
-      std::clamp(kReadMetersPause * (ThreadCpuTime() - begin), kReadMetersMostOften, kReadMetersAtLeastEvery));
+  const absl::Duration pause = kReadMetersPause * (ThreadCpuTime() - begin);
+  next_reading_ = SteadyAfter(std::clamp(std::min(pause, kReadMetersPart * options_.meter->TimeToLimit()),
+                                         kReadMetersMostOften, kReadMetersAtLeastEvery));
   for (const ReceiveMeter::Excess& one : excess) {
     End(one.peer);
     if (is_scarce) pace_.Shun(one.peer.network, now);

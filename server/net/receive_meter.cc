@@ -47,6 +47,7 @@ std::vector<ReceiveMeter::Excess> ReceiveMeter::Update(const std::vector<Reading
   const absl::MutexLock lock(&mutex_);
   const auto unasked = static_cast<uint64_t>(absl::IDivDuration(unused_time_ + elapsed, kTimeOfByte, &unused_time_));
   const double still_recent = std::exp2(-absl::FDivDuration(elapsed, kRecent));
+  uint64_t unfinished = 0;
   for (auto& [peer, connection] : connections_) connection.is_open = false;
   for (const Reading& reading : readings) {
     Connection& connection = connections_[reading.peer];
@@ -55,12 +56,22 @@ std::vector<ReceiveMeter::Excess> ReceiveMeter::Update(const std::vector<Reading
     const uint64_t allowed = connection.allowed_bytes + unasked;
     connection.held_bytes = Less(connection.held_bytes + more, allowed);
     connection.recent_bytes = connection.recent_bytes * still_recent + static_cast<double>(Less(more, allowed));
+    unfinished += Less(more, allowed);
     if (connection.calls == 0) connection.held_bytes = 0;
     connection.read_bytes = reading.read_bytes;
     connection.allowed_bytes = 0;
   }
   absl::erase_if(connections_, [](const auto& entry) { return !entry.second.is_open && entry.second.calls == 0; });
-  return FindExcess(memory_is_scarce);
+  bytes_per_s_ = static_cast<double>(unfinished) / std::max(absl::ToDoubleSeconds(elapsed), 1e-6);
+  std::vector<Excess> excess = FindExcess(memory_is_scarce);
+  held_bytes_ = 0;
+  for (const auto& [peer, connection] : connections_) held_bytes_ += connection.held_bytes;
+  return excess;
+}
+
+absl::Duration ReceiveMeter::TimeToLimit() const {
+  const absl::MutexLock lock(&mutex_);
+  return absl::Seconds(static_cast<double>(Less(limit_bytes_, held_bytes_)) / std::max(bytes_per_s_, 1.0));
 }
 
 bool ReceiveMeter::IsBusy(const Connection& connection) const {

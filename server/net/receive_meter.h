@@ -45,6 +45,9 @@ class ReceiveMeter {
   // size in memory, and a network that holds at most 256 KiB keeps its connections.
   std::vector<Excess> Update(const std::vector<Reading>& readings, absl::Duration elapsed, bool memory_is_scarce)
       ABSL_LOCKS_EXCLUDED(mutex_);
+  // Returns the time until the limit is reached if bytes of no complete message come as fast as between the last two
+  // readings.
+  absl::Duration TimeToLimit() const ABSL_LOCKS_EXCLUDED(mutex_);
   // Finds the connection that keeps the server busy: the one from which it has read most bytes of no complete message
   // in the last tenth of a second, if they are more than 320 KiB and more than a message for each call of the
   // connection. Returns it, the others of its network like it, and those that have not sent a complete message yet,
@@ -69,6 +72,9 @@ class ReceiveMeter {
   const uint64_t message_bytes_;
   mutable absl::Mutex mutex_;
   absl::Duration unused_time_ ABSL_GUARDED_BY(mutex_);  // remainder that is too short to allow one byte
+  // At the last reading: the bytes held, and the bytes of no complete message read per second.
+  uint64_t held_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  double bytes_per_s_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::flat_hash_map<Peer, Connection> connections_ ABSL_GUARDED_BY(mutex_);
 };
 

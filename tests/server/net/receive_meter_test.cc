@@ -56,6 +56,19 @@ TEST_F(ReceiveMeterTest, TheConnectionThatHoldsMostIsEnded) {
   EXPECT_THAT(Read({{a1_, 400}, {a2_, 301}, {b_, 300}}), IsEmpty()) << "the connection was ended before";
 }
 
+TEST_F(ReceiveMeterTest, TheTimeToTheLimitFollowsFromTheLastReadings) {
+  EXPECT_GT(meter_.TimeToLimit(), absl::Seconds(100));
+  meter_.BeginCall(a1_);
+  Read({{a1_, 200}}, absl::Milliseconds(10));
+  const auto milliseconds = [this] { return absl::ToDoubleMilliseconds(meter_.TimeToLimit()); };
+  EXPECT_NEAR(milliseconds(), 40, 1) << "800 bytes at 200 bytes per 10 ms";
+  Read({{a1_, 400}}, absl::Milliseconds(5));
+  EXPECT_NEAR(milliseconds(), 15, 1);
+  meter_.AddMessage(a1_, 1400);
+  Read({{a1_, 1400}}, absl::Milliseconds(10));
+  EXPECT_GT(meter_.TimeToLimit(), absl::Seconds(100)) << "the message has arrived";
+}
+
 class BusiestTest : public ReceiveMeterTest {
  protected:
   BusiestTest() : ReceiveMeterTest(uint64_t{1} << 30) {}
