@@ -3,6 +3,7 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,13 @@
 #include "worker/output_file.h"
 #include "worker/repro/program_files.h"
 #include "worker/repro/repro_program.h"
+#include "worker/spec/specification.h"
+#include "worker/tune/best_configs.h"
+#include "worker/tune/known_configs.h"
+#include "worker/tune/spec_kernel.h"
+#include "worker/tune/spec_subject.h"
+#include "worker/tune/spec_task.h"
+#include "worker/tune_flags.h"
 #include "worker/wrapper/file/plan_file.h"
 #include "worker/wrapper/memory_plan.h"
 #include "worker/wrapper/program/check_run.h"
@@ -49,11 +57,29 @@ the format.
 // The flags that choose a plan.
 struct PlanFlags {
   std::string plan;
-  std::vector<std::string> sizes;
+  std::vector<std::string> sizes = {};
+  std::string device = {};
+  std::string state_dir = DefaultStateDir("tune");
 
   void AddTo(cli::Flags& flags) {
     flags.command().add_option("plan", plan, "Name or file of the plan")->required()->type_name("PLAN");
     AddPairs(flags, "size", sizes, "Value of a symbol of the plan: keys=4096 (default: that of the plan)");
+    flags.Add("state-dir", state_dir, "Folder of the best configs found on this machine")->type_name("DIR");
+  }
+
+  // Returns the best config of this machine's attempts on the device; a notice, and nullopt, if there is none.
+  absl::StatusOr<std::optional<codegen::Config>> BestConfig(
+      const std::shared_ptr<const spec::Specification>& spec) const {
+    ASSIGN_OR_RETURN(const std::shared_ptr<device::Device> opened, tune::DeviceForSpec(*spec, device));
+    ASSIGN_OR_RETURN(const std::shared_ptr<const tune::SpecKernel> kernel, tune::SpecKernel::Create(spec, opened));
+    const tune::BestConfigCache cache(Cat(state_dir, "/best"));
+    const absl::StatusOr<tune::BestConfig> best =
+        tune::FindBestConfig(tune::MakeSpecRun(*kernel, opened->properties()), {.cache = &cache});
+    if (best.ok()) return best->config;
+    if (!absl::IsNotFound(best.status())) return best.status();
+    spdlog::warn("{}: no config is known for {}; uses the default config; find one with telemetry-worker tune --spec",
+                 spec->path, opened->properties().name);
+    return std::nullopt;
   }
 
   absl::StatusOr<wrapper::file::SymbolValues> Values() const {
@@ -74,12 +100,27 @@ struct PlanFlags {
 // Returns a plan with and without memory planning. A mistake in its file is wrong usage.
 absl::StatusOr<MemoryPlan> OpenPlan(const PlanFlags& flags, Plan* given) {
   ASSIGN_OR_RETURN(const wrapper::file::SymbolValues sizes, flags.Values());
-  absl::StatusOr<Plan> plan = wrapper::file::FindPlan(flags.plan, sizes);
+  absl::StatusOr<Plan> plan =
+      wrapper::file::FindPlan(flags.plan, sizes, [&](const auto& spec) { return flags.BestConfig(spec); });
   if (absl::IsNotFound(plan.status())) return absl::InvalidArgumentError(plan.status().message());
   if (!plan.ok()) return plan.status();
   *given = *std::move(plan);
   return wrapper::PlanMemory(*given);
 }
+
+// Opens the device that can run a plan: that of the flag, or the first one that compiles the kernels that are given as
+// source. Returns the errors of OpenDevice.
+absl::StatusOr<std::shared_ptr<device::Device>> DeviceFor(const Plan& plan, const std::string& id) {
+  if (!id.empty()) return device::OpenDevice(id);
+  const wrapper::SourceKernel* source = wrapper::FindSourceKernel(plan);
+  for (const device::DeviceProperties& properties : device::ListDevices()) {
+    const bool compiles = source == nullptr || properties.dialect == source->dialect;
+    if (compiles) return device::OpenDevice(device::DeviceId(properties));
+  }
+  return device::OpenDevice("");
+}
+
+constexpr char kDeviceText[] = "One of `telemetry-worker devices` (default: the first that can run the plan)";
 
 std::string PeakText(const MemoryPlan& planned) {
   return Cat("peak memory: ", planned.peak_bytes_before, " bytes before memory planning, ", planned.peak_bytes_after,
@@ -137,6 +178,10 @@ struct FormFlags {
     flags.Add("as", form, "Form of the plan")->check(CLI::IsMember(forms));
     flags.Add("dialect", dialect, "Language of the kernels in programs")->check(CLI::IsMember({"cuda", "opencl"}));
     flags.Add("arch", architecture, "CUDA architecture of programs")->type_name("SM");
+    flags
+        .Add("device", plan.device,
+             "Device that runs the references of kernels of specifications (default: the first that can run them)")
+        ->type_name("DEVICE");
     flags.Add("seed", seed, "Seed of the inputs of programs")->type_name("N");
     flags.Switch("unplanned", is_unplanned, "Without memory planning");
     debug.AddTo(flags, "around each launch of a program");
@@ -152,8 +197,11 @@ struct FormFlags {
   }
 
   // Returns the program or graph.
-  absl::StatusOr<std::string> Write(const Plan& written, const ProgramOptions& options) const {
+  absl::StatusOr<std::string> Write(const Plan& written, ProgramOptions options) const {
     RETURN_IF_ERROR(wrapper::program::CheckFitsMemory(written));
+    if (form != "graph" && wrapper::FindSourceKernel(written) != nullptr) {
+      ASSIGN_OR_RETURN(options.references, DeviceFor(written, plan.device));
+    }
     if (form == "cpp") return wrapper::program::CppProgram(written, options);
     if (form == "python") return wrapper::program::PythonProgram(written, options);
     if (form == "fx") return wrapper::program::FxProgram(written, options);
@@ -263,13 +311,14 @@ class PlanRunCommand final : public cli::Command {
              .notes = absl::StrCat(
                  kNotes,
                  R"help(The inputs are drawn from the seed, including the predicates of conditionals. The interpreter evaluates the IR of the kernels on
-the host, which is slow: use small shapes.
+the host, which is slow: use small shapes. For kernels of T1 specifications it runs the references of the specifications, on the
+device.
 Exit status: 0 the outputs are right; 1 wrong, or the plan could not run; 2 wrong usage, or the file is not a plan.)help")}) {
   }
 
   void AddFlags(cli::Flags& flags) override {
     plan_.AddTo(flags);
-    flags.Add("device", device_, "One of `telemetry-worker devices` (default: the first)")->type_name("DEVICE");
+    flags.Add("device", plan_.device, kDeviceText)->type_name("DEVICE");
     flags.Add("seed", seed_, "Seed of the inputs")->type_name("N");
     flags.Switch("unplanned", is_unplanned_, "Without memory planning");
     debug_.AddTo(flags, "around each launch on the device");
@@ -278,7 +327,7 @@ Exit status: 0 the outputs are right; 1 wrong, or the plan could not run; 2 wron
   absl::StatusOr<int> Run() override {
     Plan plan;
     ASSIGN_OR_RETURN(const MemoryPlan planned, OpenPlan(plan_, &plan));
-    ASSIGN_OR_RETURN(const std::shared_ptr<device::Device> device, device::OpenDevice(device_));
+    ASSIGN_OR_RETURN(const std::shared_ptr<device::Device> device, DeviceFor(plan, plan_.device));
     const std::unique_ptr<debug::ValueDebugger> debugger = debug::ValueDebugger::Create(debug_.Options());
     const Plan& run = is_unplanned_ ? plan : planned.plan;
     ASSIGN_OR_RETURN(const std::vector<ir::Comparison> outputs,
@@ -296,7 +345,6 @@ Exit status: 0 the outputs are right; 1 wrong, or the plan could not run; 2 wron
 
  private:
   PlanFlags plan_;
-  std::string device_;
   uint64_t seed_ = 1;
   bool is_unplanned_ = false;
   DebugFlags debug_;

@@ -154,6 +154,44 @@ class PlanCommand(unittest.TestCase):
                                     ("fx", "opencl", "torch.cat")):  # fmt: skip
             self.assertIn(call, self.output("show", self.file, "--as", form, "--dialect", dialect))
 
+    @unittest.skipUnless(DEVICE.startswith("opencl"), "the kernels are written in OpenCL")
+    def test_kernels_of_specifications(self):
+        kernels = pathlib.Path(__file__).parent.parent / "worker/spec/kernels"
+        steps = pathlib.Path(__file__).parent.parent / "worker/wrapper/source/steps.json"
+        self.assertIn("third f32[10500]: right: ", self.output("run", steps, "--device", DEVICE))
+        for form, call in (("cpp", 'LaunchSource("relax", relax, '), ("fx", 'call(launch_source, "relax", ')):
+            shown = self.output("show", steps, "--as", form, "--dialect", "opencl")
+            self.assertIn(call, shown)
+        other = plan("show", steps, "--as", "python")
+        self.assertEqual(other.returncode, 2)
+        self.assertIn("is written in OpenCL: write a program for OpenCL", other.stderr)
+        command = self.output("write", steps, "--dialect", "opencl", "--out", "steps.cpp")
+        done = subprocess.run(command.strip() + " --no-time", shell=True, cwd=self.folder, capture_output=True, text=True,
+                              timeout=TIMEOUT_S, check=False)  # fmt: skip
+        self.assertIn("the results are right", done.stdout, done.stderr)
+
+        # The best known config, from a tuning run; without one the default config, with a notice.
+        spec = str(kernels / "pnpoly.opencl.json")
+        polygon = {"name": "polygon",
+                   "inputs": [{"name": "points", "dtype": "i32", "sizes": [2000, 2]},
+                              {"name": "corners", "dtype": "i32", "sizes": [60, 2]}],
+                   "lines": [{"spec": spec, "arguments": ["points", "corners"], "outputs": ["inside"], "config": "best"}],
+                   "outputs": ["inside"]}  # fmt: skip
+        self.file.write_text(json.dumps(polygon))
+        flags = ("--device", DEVICE, "--state-dir", str(self.folder / "state"))
+        unknown = plan("run", self.file, *flags)
+        self.assertIn("inside i32[2000]: right: ", unknown.stdout, unknown.stderr)
+        self.assertIn("no config is known for ", unknown.stderr)
+        tuned = subprocess.run([BIN / "telemetry-worker", "tune", "--spec", spec, "--max-configs", "4", "--collector", "",
+                                "--log", str(self.folder / "log"), *flags],
+                               capture_output=True, text=True, timeout=TIMEOUT_S, env=environment_with(()), check=False)  # fmt: skip
+        self.assertEqual(tuned.returncode, 0, tuned.stderr)
+        best = subprocess.run([BIN / "telemetry-worker", "best", "--spec", spec, *flags],
+                              capture_output=True, text=True, timeout=TIMEOUT_S, env=environment_with(()), check=True)  # fmt: skip
+        shown = plan("show", self.file, *flags)
+        self.assertIn(json.loads(best.stdout)["config_text"], shown.stdout)
+        self.assertEqual(shown.stderr, "")
+
     def test_run(self):
         for flags in ((), ("--unplanned", "--seed", "7")):
             done = plan("run", self.file, "--device", DEVICE, *flags)

@@ -80,6 +80,8 @@ absl::StatusOr<Argument> ReadArgument(const JsonMember& member, size_t index, Sp
   argument.is_symbol_too = member["MemType"].is_text() && member["MemType"].json().text == "Constant" &&
                            argument.memory == Argument::Memory::kVector && spec->dialect == device::Dialect::kCuda;
   ASSIGN_OR_RETURN(argument.is_written, IsWritten(member, argument));
+  const JsonMember access = member["AccessType"];
+  argument.is_read = !(argument.is_written && access.is_text() && access.json().text == "WriteOnly");
   if (argument.memory != Argument::Memory::kScalar) {
     ASSIGN_OR_RETURN(argument.elements, ElementsOf(member["Size"], *spec));
     RETURN_IF_ERROR(CheckSize(member["Size"], argument));

@@ -68,6 +68,7 @@ struct Argument {
   Memory memory = Memory::kVector;
   bool is_symbol_too = false;  // kVector: the contents are also copied to the variable with this name
   bool is_written = false;
+  bool is_read = true;   // false: kVector whose AccessType is WriteOnly
   int64_t elements = 1;  // without lanes: 10 of float4 are 40 values
   Fill fill;
 

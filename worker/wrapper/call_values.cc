@@ -15,6 +15,15 @@ const std::string& MemoryName(const Plan& plan, const std::vector<Place>& places
   return plan.buffer(places[static_cast<size_t>(buffer)].root).name;
 }
 
+void AddSourceNumbers(const SourceKernel& kernel, std::vector<debug::DebugValue>* values) {
+  for (const SourceParameter& parameter : kernel.parameters) {
+    const auto* number = std::get_if<SourceNumber>(&parameter);
+    if (number == nullptr) continue;
+    values->push_back({.name = number->name});
+    std::visit([&](auto value) { values->back().value = value; }, number->value);
+  }
+}
+
 }  // namespace
 
 std::vector<debug::DebugValue> InputValues(const Plan& plan, absl::Span<const Tensor> inputs) {
@@ -65,8 +74,11 @@ absl::StatusOr<std::vector<debug::DebugValue>> CallValues(const Plan& plan, cons
     if (number.is_flag) shown.value = value != 0;
     values.push_back(std::move(shown));
   }
+  if (kernel.source != nullptr) AddSourceNumbers(*kernel.source, &values);
   for (size_t i = 0; i < call.outputs.size(); ++i) {
-    RETURN_IF_ERROR(add(kernel.outputs[i].name, call.outputs[i], /*is_output=*/true));
+    // The earlier content of an output that the kernel reads counts.
+    const bool is_output = kernel.source == nullptr || !kernel.source->outputs[i].is_read;
+    RETURN_IF_ERROR(add(kernel.outputs[i].name, call.outputs[i], is_output));
   }
   return values;
 }

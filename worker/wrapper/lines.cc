@@ -21,7 +21,8 @@ class LineWriter {
   std::string operator()(const DefineKernel& line) const {
     const PlanKernel& kernel = plan_.kernel(line.kernel);
     const std::string config = kernel.config.has_value() ? Cat(" ", kernel.config->ToString()) : "";
-    return Cat("define ", kernel.name, ": ", kernel.library->name, " ", kernel.problem.ToString(), config);
+    const std::string origin = kernel.source == nullptr ? "" : Cat(" of ", kernel.source->origin);
+    return Cat("define ", kernel.name, ": ", kernel.library->name, " ", kernel.problem.ToString(), config, origin);
   }
   std::string operator()(const Allocate& line) const { return Cat("allocate ", WithLayout(line.buffer)); }
   std::string operator()(const Free& line) const { return Cat("free ", Name(line.buffer)); }
@@ -190,6 +191,13 @@ std::string Plan::CallName(const Line& line) const {
   if (call != nullptr) return kernel(call->kernel).name;
   if (std::holds_alternative<Concatenate>(line)) return "concatenate";
   return std::holds_alternative<Scatter>(line) ? "scatter" : "index_put";
+}
+
+const SourceKernel* FindSourceKernel(const Plan& plan) {
+  for (const PlanKernel& kernel : plan.kernels) {
+    if (kernel.source != nullptr) return kernel.source.get();
+  }
+  return nullptr;
 }
 
 kernels::Problem MakeCallProblem(const PlanKernel& kernel, const KernelCall& call) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "worker/kernels/library.h"
 #include "worker/kernels/problem.h"
 #include "worker/wrapper/plan_buffer.h"
+#include "worker/wrapper/source_kernel.h"
 
 namespace telemetry::worker::wrapper {
 
@@ -25,6 +27,8 @@ struct PlanKernel {
   kernels::Problem problem;                         // its numbers are the flags; scalars belong to the calls
   std::optional<codegen::Config> config;            // unset: the default config
   std::vector<kernels::TensorSpec> outputs;         // dense
+  // Set for a kernel that is given as source, whose declaration is `library`. Only CallKernel calls it.
+  std::shared_ptr<const SourceKernel> source = nullptr;
 };
 
 // The definition of a kernel. It comes before the calls of the kernel.
@@ -196,6 +200,9 @@ struct Update {
 };
 // Returns the buffers of an update, or nullopt if the line is none.
 std::optional<Update> AsUpdate(const Line& line);
+
+// Returns the first kernel of the plan that is given as source, or null.
+const SourceKernel* FindSourceKernel(const Plan& plan);
 
 // Returns the problem of a kernel with the scalars of a call, and with the defaults of the numbers that the call does
 // not give.

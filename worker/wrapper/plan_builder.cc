@@ -18,7 +18,11 @@ using record::Cat;
 namespace {
 
 bool IsSameKernel(const PlanKernel& a, const PlanKernel& b) {
-  return a.library == b.library && a.config == b.config && a.problem.ToString() == b.problem.ToString();
+  const auto have_same_sizes = [](const kernels::TensorSpec& x, const kernels::TensorSpec& y) {
+    return x.sizes == y.sizes;
+  };
+  return a.library == b.library && a.config == b.config && a.problem.ToString() == b.problem.ToString() &&
+         std::equal(a.outputs.begin(), a.outputs.end(), b.outputs.begin(), b.outputs.end(), have_same_sizes);
 }
 
 std::vector<int64_t> Dense(const std::vector<int64_t>& sizes) { return ir::RowMajorStrides(sizes); }

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -91,6 +92,12 @@ class PlanBuilder {
   CallOutputs CallExternAllocating(const KernelRef& kernel, const std::vector<BufferRef>& arguments,
                                    const CallOptions& options = {});
 
+  // Launches a kernel that is given as source. Its tensors are `arguments`, those that it only reads, and new buffers
+  // of one dimension or those of `into`, those that it writes. Outputs that it also reads must be in `into`. Numbers
+  // and config of `options` must be empty.
+  CallOutputs CallSource(std::shared_ptr<const SourceKernel> kernel, const std::vector<BufferRef>& arguments,
+                         const CallOptions& options = {});
+
   // Writes rows of a buffer that the plan made, not a view: row indices[i] of `target` becomes row i of `values`, or,
   // if `accumulate`, their sum. `target` shares no memory with `indices` and `values`.
   void IndexPut(BufferRef target, BufferRef indices, BufferRef values, bool accumulate = false);
@@ -153,6 +160,11 @@ class PlanBuilder {
   // Fills in a call: defines its kernel and makes or checks its outputs. The caller passes an error to Fail().
   absl::Status Prepare(CallKind kind, const kernels::LibraryKernel& kernel, const std::vector<BufferRef>& arguments,
                        const CallOptions& options, KernelCall* call);
+  absl::Status PrepareSource(std::shared_ptr<const SourceKernel> kernel, const std::vector<BufferRef>& arguments,
+                             const CallOptions& options, KernelCall* call);
+  // Returns the tensors that a call writes, with the sizes of `into` if it is given.
+  absl::StatusOr<std::vector<kernels::TensorSpec>> SourceOutputs(const SourceKernel& kernel,
+                                                                 const CallOptions& options) const;
   absl::Status CheckArguments(const kernels::LibraryKernel& kernel, const std::vector<BufferRef>& arguments) const;
   absl::Status TakeOutputs(const CallOptions& options, KernelCall* call);
   absl::Status MakeOutputs(CallKind kind, const CallOptions& options, KernelCall* call);

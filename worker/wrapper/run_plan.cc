@@ -24,24 +24,35 @@ using runtime::Argument;
 using runtime::Kernel;
 using runtime::Tensor;
 
-PlanRunner::PlanRunner(Plan plan, std::shared_ptr<Device> device, debug::ValueDebugger* debugger)
+PlanRunner::PlanRunner(Plan plan, std::shared_ptr<Device> device, debug::ValueDebugger* debugger,
+                       std::shared_ptr<Device> references)
     : plan_(std::move(plan)),
       device_(std::move(device)),
       debugger_(debugger),
+      references_(std::move(references)),
       jumps_(FindSubgraphs(plan_).jumps),
       memory_(&plan_, device_, debugger != nullptr && debugger->WantsAnyValues()) {}
 
 absl::StatusOr<std::unique_ptr<PlanRunner>> PlanRunner::Create(Plan plan, std::shared_ptr<Device> device,
-                                                               debug::ValueDebugger* debugger) {
+                                                               debug::ValueDebugger* debugger,
+                                                               std::shared_ptr<Device> references) {
   // Must come before the constructor, which looks up buffers.
   RETURN_IF_ERROR(VerifyPlan(plan));
-  std::unique_ptr<PlanRunner> runner(new PlanRunner(std::move(plan), std::move(device), debugger));
+  std::unique_ptr<PlanRunner> runner(
+      new PlanRunner(std::move(plan), std::move(device), debugger, std::move(references)));
   RETURN_IF_ERROR(runner->Prepare());
   return runner;
 }
 
 absl::Status PlanRunner::Prepare() {
+  sources_.resize(plan_.kernels.size());
   for (const PlanKernel& kernel : plan_.kernels) {
+    if (kernel.source != nullptr) {
+      RETURN_IF_ERROR(CheckLanguage(*kernel.source, device_ == nullptr ? references_.get() : device_.get()));
+      kernels_.emplace_back();
+      irs_.emplace_back();
+      continue;
+    }
     if (device_ != nullptr) {
       runtime::KernelSpec spec = kernels::MakeKernelSpec(*kernel.library);
       spec.settings = runtime::Settings{.use_default_config = true};
@@ -100,16 +111,17 @@ absl::Status PlanRunner::RunCall(const Line& line) {
   if (const auto* joined = std::get_if<Concatenate>(&line)) return JoinTensors(*joined);
   const KernelCall& call = *AsKernelCall(line);
   if (!std::holds_alternative<CallKernel>(line)) return RunExtern(call);
+  if (plan_.kernel(call.kernel).source != nullptr)
+    return device_ == nullptr ? EvaluateSource(call) : LaunchSource(call);
   return device_ == nullptr ? EvaluateKernel(call) : LaunchKernel(call);
 }
 
 absl::Status PlanRunner::RunDebugged(const Line& line) {
   const std::string kernel = plan_.CallName(line);
   const auto* launch = std::get_if<CallKernel>(&line);
-  if (device_ != nullptr && launch != nullptr &&
-      debug::PicksAtRunTime(kernels_[static_cast<size_t>(launch->call.kernel)]->definition())) {
-    debugger_->StayOff(kernel);
-  }
+  const Kernel* launched =
+      device_ == nullptr || launch == nullptr ? nullptr : kernels_[static_cast<size_t>(launch->call.kernel)].get();
+  if (launched != nullptr && debug::PicksAtRunTime(launched->definition())) debugger_->StayOff(kernel);
   const auto list = [&] {
     return CallValues(plan_, memory_.places(), line, [this](int buffer) { return memory_.MakeTensor(buffer); });
   };
@@ -165,6 +177,25 @@ absl::Status PlanRunner::LaunchKernel(const KernelCall& call) {
   if (!kernel.config.has_value()) return bound->RunInto(arguments, outputs);
   ASSIGN_OR_RETURN(std::shared_ptr<runtime::CompiledKernel> compiled, bound->CompileConfig(*kernel.config));
   return bound->Launch(*compiled, arguments, outputs);
+}
+
+absl::Status PlanRunner::LaunchSource(const KernelCall& call) {
+  ASSIGN_OR_RETURN(const std::vector<Tensor> arguments, memory_.MakeTensors(call.arguments));
+  ASSIGN_OR_RETURN(const std::vector<Tensor> outputs, memory_.MakeTensors(call.outputs));
+  const SourceKernel& kernel = *plan_.kernel(call.kernel).source;
+  std::unique_ptr<SourceFunction>& function = sources_[static_cast<size_t>(call.kernel)];
+  if (function == nullptr) {
+    ASSIGN_OR_RETURN(function, SourceFunction::Create(device_, kernel, kernel.code));
+  }
+  return function->Launch(arguments, outputs);
+}
+
+absl::Status PlanRunner::EvaluateSource(const KernelCall& call) {
+  ASSIGN_OR_RETURN(const std::vector<ir::HostArray> arguments, memory_.DenseArrays(call.arguments));
+  ASSIGN_OR_RETURN(std::vector<ir::HostArray> outputs, memory_.DenseArrays(call.outputs));
+  RETURN_IF_ERROR(EvaluateReference(references_, *plan_.kernel(call.kernel).source, arguments, &outputs));
+  for (size_t i = 0; i < outputs.size(); ++i) RETURN_IF_ERROR(memory_.Write(call.outputs[i], outputs[i]));
+  return absl::OkStatus();
 }
 
 absl::Status PlanRunner::EvaluateKernel(const KernelCall& call) {

@@ -12,6 +12,7 @@
 #include "worker/runtime/tensor.h"
 #include "worker/wrapper/lines.h"
 #include "worker/wrapper/run_memory.h"
+#include "worker/wrapper/source_function.h"
 
 namespace telemetry::worker::wrapper {
 
@@ -24,10 +25,13 @@ class PlanRunner {
  public:
   // Creates a runner. If `device` is null, the plan runs on the host. `debugger` sees the inputs of each Run() and the
   // values that its calls read and write; the runner then waits for each call. If the debugger shows values, new memory
-  // is filled with NaN, -1 or true. `debugger` must outlive the runner. If it is null, calls have no extra cost. Errors
-  // are those of VerifyPlan(), of traces and of Kernel::Create().
+  // is filled with NaN, -1 or true. `debugger` must outlive the runner. If it is null, calls have no extra cost. On the
+  // host, `references` runs the references of kernels that are given as source; it may be null if there are none.
+  // Errors are those of VerifyPlan(), of traces and of Kernel::Create(). INVALID_ARGUMENT also: a kernel is given as
+  // source in another language than that of the device.
   static absl::StatusOr<std::unique_ptr<PlanRunner>> Create(Plan plan, std::shared_ptr<device::Device> device,
-                                                            debug::ValueDebugger* debugger = nullptr);
+                                                            debug::ValueDebugger* debugger = nullptr,
+                                                            std::shared_ptr<device::Device> references = nullptr);
 
   // Runs the plan. Inputs and outputs are in the order of the plan, on the device or on the host. An input that only
   // conditionals read (FindScalarInputs) may be on the host in both cases. Run() only queues the work, but waits where
@@ -40,7 +44,8 @@ class PlanRunner {
   const Plan& plan() const { return plan_; }
 
  private:
-  PlanRunner(Plan plan, std::shared_ptr<device::Device> device, debug::ValueDebugger* debugger);
+  PlanRunner(Plan plan, std::shared_ptr<device::Device> device, debug::ValueDebugger* debugger,
+             std::shared_ptr<device::Device> references);
 
   absl::Status Prepare();
   // Runs a line and returns the index of the next one.
@@ -51,7 +56,9 @@ class PlanRunner {
   absl::Status ScatterValues(const Scatter& scatter);
   absl::Status JoinTensors(const Concatenate& line);
   absl::Status LaunchKernel(const KernelCall& call);
+  absl::Status LaunchSource(const KernelCall& call);
   absl::Status EvaluateKernel(const KernelCall& call);
+  absl::Status EvaluateSource(const KernelCall& call);
   // Calls the library of the device. If it does not have the kernel, evaluates the kernel's reference.
   absl::Status RunExtern(const KernelCall& call);
   absl::Status CallLibrary(const KernelCall& call);
@@ -60,8 +67,10 @@ class PlanRunner {
   const Plan plan_;
   const std::shared_ptr<device::Device> device_;
   debug::ValueDebugger* const debugger_;
+  const std::shared_ptr<device::Device> references_;
   std::vector<std::unique_ptr<runtime::Kernel>> kernels_;  // on a device, by index in the plan
   std::vector<ir::DeviceIr> irs_;                          // on the host, likewise
+  std::vector<std::unique_ptr<SourceFunction>> sources_;   // on a device, likewise: those that are given as source
   const std::vector<size_t> jumps_;                        // by line (Subgraphs::jumps)
   RunMemory memory_;
 };

@@ -93,8 +93,11 @@ class Verifier {
       if (absl::Status status = CheckLayout(buffer); !status.ok()) return Refuse(Cat(status.message()));
     }
     for (const PlanKernel& kernel : plan_.kernels) {
-      const bool is_whole = kernel.library != nullptr && !kernel.outputs.empty() &&
-                            kernel.library->tensors.size() == kernel.problem.tensors.size();
+      const bool is_whole =
+          kernel.library != nullptr && !kernel.outputs.empty() &&
+          kernel.library->tensors.size() == kernel.problem.tensors.size() &&
+          (kernel.source == nullptr || (kernel.source->arguments.size() == kernel.problem.tensors.size() &&
+                                        kernel.source->outputs.size() == kernel.outputs.size()));
       if (!is_whole) return Refuse(Cat("kernel '", kernel.name, "' lacks arguments or outputs"));
     }
     for (const std::vector<int>* ids : {&plan_.inputs, &plan_.outputs}) {
@@ -117,7 +120,12 @@ class Verifier {
     if (kernel < 0 || static_cast<size_t>(kernel) >= defined_.size()) {
       return Refuse(Cat("line ", position_, ": no kernel ", kernel, " among ", defined_.size()));
     }
-    return call == nullptr ? absl::OkStatus() : CheckCounts(*call);
+    if (call == nullptr) return absl::OkStatus();
+    if (plan_.kernel(kernel).source != nullptr && !std::holds_alternative<CallKernel>(line)) {
+      return Refuse(Cat("line ", position_, ": kernel '", plan_.kernel(kernel).name,
+                        "' is given as source and cannot be called as an external one"));
+    }
+    return CheckCounts(*call);
   }
 
   absl::Status CheckCounts(const KernelCall& call) const {
@@ -232,6 +240,8 @@ class Verifier {
     std::string why;
     for (size_t i = 0; i < call.arguments.size() && why.empty(); ++i) {
       why = differs("argument", kernel.problem.tensors[i], call.arguments[i]);
+      const bool must_be_dense = kernel.source != nullptr && why.empty();
+      if (must_be_dense) why = WhyNotPassed(kernel.source->arguments[i], plan_.buffer(call.arguments[i]));
     }
     for (size_t i = 0; i < call.outputs.size() && why.empty(); ++i) {
       why = differs("output", kernel.outputs[i], call.outputs[i]);

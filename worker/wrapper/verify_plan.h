@@ -8,7 +8,8 @@ namespace telemetry::worker::wrapper {
 // Checks that the lines of a plan can be run:
 // - Indices are in range.
 // - Kernels are defined before their calls.
-// - Calls have buffers of the kernel's layout, and no output shares memory with an argument of the call.
+// - Calls have buffers of the kernel's layout, which is dense for kernels that are given as source, and no output
+// shares memory with an argument of the call.
 // - The tensors of a Concatenate fit (concatenate.h); it writes to dense memory of the plan that it does not read.
 // - Rows and elements are written to dense memory of the plan, which the line does not read as indices or values.
 // - Every buffer exists when it is used and has not been freed before. A view ends with its base.

@@ -212,7 +212,11 @@ class GraphWriter {
     const auto* allocating = std::get_if<CallExternAllocating>(&line);
     for (size_t i = 0; i < call.outputs.size(); ++i) {
       const int output = call.outputs[i];
-      if (allocating == nullptr) Take(output, id, call.arguments.size() + i);
+      // Memory that no line wrote has a data edge from the node that made it.
+      const bool is_read = kernel.source != nullptr && kernel.source->outputs[i].is_read;
+      const bool is_made_only = is_read && WrittenBy(output).empty();
+      if (is_read) Read(output, id, call.arguments.size() + i);
+      if (allocating == nullptr && !is_made_only) Take(output, id, call.arguments.size() + i);
       if (allocating != nullptr && !allocating->pack.empty()) continue;  // Unpack makes the parts
       if (allocating != nullptr) made_by_[static_cast<size_t>(output)] = id;
       WrittenBy(output) = id;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <utility>
@@ -84,8 +85,8 @@ absl::StatusOr<bool> ReadBool(const JsonMember& member) {
 // A reader of one file, line by line into a PlanBuilder.
 class PlanReader {
  public:
-  PlanReader(const JsonMember& file, std::string name, PlanSymbols symbols)
-      : file_(file), symbols_(std::move(symbols)), builder_(std::move(name)) {}
+  PlanReader(const JsonMember& file, std::string name, PlanSymbols symbols, const SpecFiles* specs)
+      : file_(file), symbols_(std::move(symbols)), specs_(specs), builder_(std::move(name)) {}
 
   absl::StatusOr<Plan> Read() {
     ASSIGN_OR_RETURN(const std::vector<JsonMember> inputs, ReadItems(file_["inputs"], Limits::kInputs));
@@ -130,6 +131,7 @@ class PlanReader {
     static constexpr std::pair<std::string_view, ReadKind> kKinds[] = {{"call", &PlanReader::ReadCall},
                                                                        {"extern", &PlanReader::ReadCall},
                                                                        {"extern_allocating", &PlanReader::ReadCall},
+                                                                       {"spec", &PlanReader::ReadSpecCall},
                                                                        {"view", &PlanReader::ReadView},
                                                                        {"index_put", &PlanReader::ReadIndexPut},
                                                                        {"scatter", &PlanReader::ReadScatter},
@@ -159,17 +161,10 @@ class PlanReader {
     ASSIGN_OR_RETURN(const std::string kernel, ReadName(line[kind]));
     ASSIGN_OR_RETURN(const std::vector<BufferRef> arguments, ReadBuffers(line["arguments"]));
     CallOptions options;
-    ASSIGN_OR_RETURN(options.into, ReadBuffers(line["into"]));
-    ASSIGN_OR_RETURN(options.names, ReadNames(line["outputs"]));
-    if (options.into.empty() == options.names.empty()) {
-      return line.Error("a call has either 'outputs', names of new buffers, or 'into', buffers to write");
-    }
+    RETURN_IF_ERROR(ReadTargets(line, &options));
     RETURN_IF_ERROR(ReadNumbers(line["numbers"], &options.numbers));
     if (line["config"].exists()) {
-      ASSIGN_OR_RETURN(const std::string text, line["config"].Text());
-      absl::StatusOr<codegen::Config> config = codegen::Config::Parse(text);
-      if (!config.ok()) return line["config"].At(config.status());
-      options.config = *std::move(config);
+      ASSIGN_OR_RETURN(options.config, ReadConfig(line["config"]));
     }
     const std::vector<std::string> names = options.names;
     CallOutputs outputs;
@@ -178,6 +173,49 @@ class PlanReader {
     if (kind == "extern_allocating") outputs = builder_.CallExternAllocating(kernel, arguments, options);
     for (size_t i = 0; i < names.size(); ++i) buffers_[names[i]] = outputs[i];
     return absl::OkStatus();
+  }
+
+  absl::Status ReadSpecCall(const JsonMember& line) {
+    RETURN_IF_ERROR(CheckMembers(line, {"spec", "arguments", "outputs", "into", "config"}));
+    ASSIGN_OR_RETURN(const std::shared_ptr<const SourceKernel> kernel, ReadSpec(line["spec"], line["config"]));
+    ASSIGN_OR_RETURN(const std::vector<BufferRef> arguments, ReadBuffers(line["arguments"]));
+    CallOptions options;
+    RETURN_IF_ERROR(ReadTargets(line, &options));
+    const CallOutputs outputs = builder_.CallSource(kernel, arguments, options);
+    for (size_t i = 0; i < options.names.size(); ++i) buffers_[options.names[i]] = outputs[i];
+    return absl::OkStatus();
+  }
+
+  // Returns the kernel of a specification. Calls with the same config have the same kernel.
+  absl::StatusOr<std::shared_ptr<const SourceKernel>> ReadSpec(const JsonMember& spec, const JsonMember& config) {
+    ASSIGN_OR_RETURN(const std::string file, spec.Text());
+    if (specs_ == nullptr) return spec.Error("specifications are read only for plans that are files");
+    ConfigChoice choice;
+    choice.is_best = config.is_text() && config.json().text == "best";
+    if (config.exists() && !choice.is_best) {
+      ASSIGN_OR_RETURN(choice.given, ReadConfig(config));
+    }
+    std::shared_ptr<const SourceKernel>& kernel = kernels_[{file, config.exists() ? config.json().text : ""}];
+    if (kernel != nullptr) return kernel;
+    const std::string path = (std::filesystem::path(specs_->folder) / file).string();
+    absl::StatusOr<std::shared_ptr<const SourceKernel>> read = ReadSpecKernel(path, choice, specs_->find_best);
+    if (!read.ok()) return spec.At(read.status());
+    kernel = *std::move(read);
+    return kernel;
+  }
+
+  static absl::StatusOr<codegen::Config> ReadConfig(const JsonMember& member) {
+    ASSIGN_OR_RETURN(const std::string text, member.Text());
+    absl::StatusOr<codegen::Config> config = codegen::Config::Parse(text);
+    return config.ok() ? std::move(config) : member.At(config.status());
+  }
+
+  // Reads the names of new outputs, or the buffers to write.
+  absl::Status ReadTargets(const JsonMember& line, CallOptions* options) {
+    ASSIGN_OR_RETURN(options->into, ReadBuffers(line["into"]));
+    ASSIGN_OR_RETURN(options->names, ReadNames(line["outputs"]));
+    if (options->into.empty() != options->names.empty()) return absl::OkStatus();
+    return line.Error("a call has either 'outputs', names of new buffers, or 'into', buffers to write");
   }
 
   absl::Status ReadView(const JsonMember& line) {
@@ -361,6 +399,8 @@ class PlanReader {
 
   const JsonMember& file_;
   const PlanSymbols symbols_;
+  const SpecFiles* const specs_;  // null: files are not read
+  std::map<std::pair<std::string, std::string>, std::shared_ptr<const SourceKernel>> kernels_;  // by file and config
   spec::Evaluation evaluation_;  // the budget of all expressions of the file
   PlanBuilder builder_;
   size_t lines_ = 0;  // read so far
@@ -369,7 +409,7 @@ class PlanReader {
 
 }  // namespace
 
-absl::StatusOr<Plan> ParsePlan(std::string_view json, const SymbolValues& sizes) {
+absl::StatusOr<Plan> ParsePlan(std::string_view json, const SymbolValues& sizes, const SpecFiles* specs) {
   if (json.size() > Limits::kFileBytes) {
     return absl::InvalidArgumentError(Cat(json.size(), " bytes; at most ", Limits::kFileBytes, " are allowed"));
   }
@@ -378,26 +418,28 @@ absl::StatusOr<Plan> ParsePlan(std::string_view json, const SymbolValues& sizes)
   RETURN_IF_ERROR(CheckMembers(file, {"name", "symbols", "inputs", "lines", "outputs"}));
   ASSIGN_OR_RETURN(std::string name, ReadName(file["name"]));
   ASSIGN_OR_RETURN(PlanSymbols symbols, PlanSymbols::Read(file["symbols"], sizes));
-  absl::StatusOr<Plan> plan = PlanReader(file, std::move(name), std::move(symbols)).Read();
+  absl::StatusOr<Plan> plan = PlanReader(file, std::move(name), std::move(symbols), specs).Read();
   if (plan.ok()) return plan;
   // An unknown kernel is a mistake of the file, too.
   return absl::InvalidArgumentError(plan.status().message());
 }
 
-absl::StatusOr<Plan> ReadPlan(const std::string& path, const SymbolValues& sizes) {
+absl::StatusOr<Plan> ReadPlan(const std::string& path, const SymbolValues& sizes, const FindBestConfig& find_best) {
   ASSIGN_OR_RETURN(const std::string json, spec::ReadFileBytes(path, Limits::kFileBytes));
-  absl::StatusOr<Plan> plan = ParsePlan(json, sizes);
+  const SpecFiles specs = {.folder = std::filesystem::path(path).parent_path().string(), .find_best = find_best};
+  absl::StatusOr<Plan> plan = ParsePlan(json, sizes, &specs);
   if (plan.ok()) return plan;
   return absl::Status(plan.status().code(), Cat(path, ": ", plan.status().message()));
 }
 
-absl::StatusOr<Plan> FindPlan(const std::string& name_or_path, const SymbolValues& sizes) {
+absl::StatusOr<Plan> FindPlan(const std::string& name_or_path, const SymbolValues& sizes,
+                              const FindBestConfig& find_best) {
   std::vector<std::string_view> names;
   for (const SamplePlan& sample : SamplePlans()) {
     if (sample.name == name_or_path) return ParsePlan(sample.json, sizes);
     names.push_back(sample.name);
   }
-  absl::StatusOr<Plan> plan = ReadPlan(name_or_path, sizes);
+  absl::StatusOr<Plan> plan = ReadPlan(name_or_path, sizes, find_best);
   if (!absl::IsNotFound(plan.status())) return plan;
   return absl::NotFoundError(Cat(plan.status().message(), "; the plans that come with the worker are ", Joined(names)));
 }

@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "worker/wrapper/file/plan_symbols.h"
+#include "worker/wrapper/file/spec_kernel.h"
 #include "worker/wrapper/lines.h"
 
 namespace telemetry::worker::wrapper::file {
@@ -25,13 +26,22 @@ struct PlanFileLimits {
   static constexpr size_t kCommentBytes = 1000;
 };
 
-// Returns the plan that a text describes, for the given values of its symbols (plan_symbols.h). INVALID_ARGUMENT names
-// the place: a text that is not JSON, an unknown member, a value beyond PlanFileLimits, an unknown kernel or buffer, or
-// a mistake that PlanBuilder reports.
-absl::StatusOr<Plan> ParsePlan(std::string_view json, const SymbolValues& sizes = {});
+// The T1 specifications whose kernels a plan calls.
+struct SpecFiles {
+  std::string folder;        // paths of the plan are relative to it; empty: the current folder
+  FindBestConfig find_best;  // empty: no config is known, and "best" is the default config
+};
 
-// Reads a file. Errors are those of ParsePlan() and spec::ReadFileBytes(), with the path.
-absl::StatusOr<Plan> ReadPlan(const std::string& path, const SymbolValues& sizes = {});
+// Returns the plan that a text describes, for the given values of its symbols (plan_symbols.h). INVALID_ARGUMENT names
+// the place: a text that is not JSON, an unknown member, a value beyond PlanFileLimits, an unknown kernel or buffer, a
+// mistake that PlanBuilder reports, or a specification that ReadSpecKernel() refuses. If `specs` is null, no file is
+// opened: a plan that calls the kernel of a specification is refused.
+absl::StatusOr<Plan> ParsePlan(std::string_view json, const SymbolValues& sizes = {}, const SpecFiles* specs = nullptr);
+
+// Reads a file. Specifications are found relative to its folder. Errors are those of ParsePlan() and
+// spec::ReadFileBytes(), with the path.
+absl::StatusOr<Plan> ReadPlan(const std::string& path, const SymbolValues& sizes = {},
+                              const FindBestConfig& find_best = nullptr);
 
 // A plan that comes with the worker, as an example.
 struct SamplePlan {
@@ -42,6 +52,7 @@ struct SamplePlan {
 absl::Span<const SamplePlan> SamplePlans();
 
 // Returns the sample plan of this name. If there is none, reads the file at this path; NOT_FOUND lists the names.
-absl::StatusOr<Plan> FindPlan(const std::string& name_or_path, const SymbolValues& sizes = {});
+absl::StatusOr<Plan> FindPlan(const std::string& name_or_path, const SymbolValues& sizes = {},
+                              const FindBestConfig& find_best = nullptr);
 
 }  // namespace telemetry::worker::wrapper::file

@@ -27,8 +27,9 @@ std::vector<Tensor> MakeInputs(const Plan& plan, uint64_t seed) {
 
 // If `device` is null, the plan runs on the host.
 absl::StatusOr<std::vector<ir::HostArray>> RunOn(const Plan& plan, const std::shared_ptr<device::Device>& device,
-                                                 std::vector<Tensor> inputs, debug::ValueDebugger* debugger) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<PlanRunner> runner, PlanRunner::Create(plan, device, debugger));
+                                                 std::vector<Tensor> inputs, debug::ValueDebugger* debugger,
+                                                 const std::shared_ptr<device::Device>& references) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<PlanRunner> runner, PlanRunner::Create(plan, device, debugger, references));
   for (Tensor& input : inputs) {
     if (device == nullptr) continue;
     ASSIGN_OR_RETURN(input, runtime::ToDevice(device, *input.host));
@@ -60,8 +61,8 @@ absl::StatusOr<std::vector<ir::Comparison>> RunAndCompare(const Plan& plan,
                                                           debug::ValueDebugger* debugger) {
   RETURN_IF_ERROR(CheckFitsMemory(plan));
   const std::vector<Tensor> inputs = MakeInputs(plan, seed);
-  ASSIGN_OR_RETURN(const std::vector<ir::HostArray> actual, RunOn(plan, device, inputs, debugger));
-  ASSIGN_OR_RETURN(const std::vector<ir::HostArray> expected, RunOn(plan, nullptr, inputs, nullptr));
+  ASSIGN_OR_RETURN(const std::vector<ir::HostArray> actual, RunOn(plan, device, inputs, debugger, nullptr));
+  ASSIGN_OR_RETURN(const std::vector<ir::HostArray> expected, RunOn(plan, nullptr, inputs, nullptr, device));
   const std::vector<ir::Tolerance> tolerances = OutputTolerances(plan, /*coarse_dots=*/false);
   std::vector<ir::Comparison> comparisons;
   for (size_t i = 0; i < expected.size(); ++i) {

@@ -16,9 +16,9 @@ namespace telemetry::worker::wrapper::program {
 // Returns INVALID_ARGUMENT if the values of the plan's buffers on the host exceed this machine's physical memory.
 absl::Status CheckFitsMemory(const Plan& plan);
 
-// Runs a plan on a device, and its kernels' IR on the host, with the inputs that its programs draw from the seed.
-// Returns the comparison of each output. `debugger` sees the run on the device; it may be null. Errors are those of
-// CheckFitsMemory() and PlanRunner.
+// Runs a plan on a device, and its kernels' IR on the host, with the inputs that its programs draw from the seed. The
+// references of kernels that are given as source run on the device, too. Returns the comparison of each output.
+// `debugger` sees the run on the device; it may be null. Errors are those of CheckFitsMemory() and PlanRunner.
 absl::StatusOr<std::vector<ir::Comparison>> RunAndCompare(const Plan& plan,
                                                           const std::shared_ptr<device::Device>& device, uint64_t seed,
                                                           debug::ValueDebugger* debugger = nullptr);

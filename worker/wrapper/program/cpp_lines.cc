@@ -21,7 +21,8 @@ constexpr std::string_view kTaken =
     "struct switch template this throw true try typedef typeid typename union unsigned using virtual void "
     "volatile wchar_t while xor int64_t main errno stdin stdout stderr linux unix assert EOF NULL NAN INFINITY "
     "CHECK F32 F16 BF16 I32 BOOL Buffer Kernel Allocate Free View Input Compile Launch Product RunPlan "
-    "CheckOutput HostIndexPut HostConcatenate HostScatter IsTrue HostProduct HostLayerNorm DebugValue DebugTensor "
+    "CompileSource LaunchShape LaunchSource QueueSource CheckOutput HostIndexPut HostConcatenate HostScatter IsTrue "
+    "HostProduct HostLayerNorm DebugValue DebugTensor "
     "DebugOutput DebugNumber "
     "DebugInputs "
     "DebugBefore "
@@ -77,8 +78,15 @@ class CppLines {
     for (size_t i = 0; i < model_.kernels.size(); ++i) {
       const ProgramKernel& kernel = model_.kernels[i];
       if (kernel.kernel != line.kernel) continue;
-      out_.Line("static const Kernel ", names_.kernels[i], " = Compile(", Quoted(kernel.generated.function), ", ",
-                names_.sources[i], ");");
+      std::string options;  // other than those of generated code
+      if (kernel.source != nullptr) {
+        std::vector<std::string> quoted;
+        for (const std::string& option : SourceCompileOptions(model_, *kernel.source)) quoted.push_back(Quoted(option));
+        options = Cat(", {", absl::StrJoin(quoted, ", "), "}");
+      }
+      out_.Line("static const Kernel ", names_.kernels[i],
+                kernel.source == nullptr ? " = Compile(" : " = CompileSource(", Quoted(kernel.generated.function), ", ",
+                names_.sources[i], options, ");");
     }
   }
   void operator()(const Allocate& line) { Declare(line.buffer, NewMemory(line.buffer)); }
@@ -93,11 +101,17 @@ class CppLines {
     const ProgramLaunch& launch = model_.launches[line_];
     const ProgramKernel& kernel = model_.kernel(launch);
     const codegen::GeneratedKernel& generated = kernel.generated;
-    std::vector<std::string> parts = {Quoted(kernel.name), names_.kernels[static_cast<size_t>(launch.kernel)],
-                                      Cat(launch.grid), Cat(generated.threads), Cat(generated.shared_bytes)};
+    std::vector<std::string> parts = {Quoted(kernel.name), names_.kernels[static_cast<size_t>(launch.kernel)]};
+    if (kernel.source != nullptr) {
+      parts.push_back(ShapeText(*kernel.source));
+      runtime_.insert(
+          {"source.cpp", kernel.source->dialect == device::Dialect::kCuda ? "source_cuda.cpp" : "source_opencl.cpp"});
+    } else {
+      parts.insert(parts.end(), {Cat(launch.grid), Cat(generated.threads), Cat(generated.shared_bytes)});
+    }
     for (const ProgramArgument& argument : launch.arguments) parts.push_back(ArgumentText(argument));
     WriteDebugBefore({});
-    out_.Line("Launch(", absl::StrJoin(parts, ", "), ");");
+    out_.Line(kernel.source == nullptr ? "Launch(" : "LaunchSource(", absl::StrJoin(parts, ", "), ");");
     WriteDebugAfter();
   }
   void operator()(const CallExtern& line) {
@@ -190,9 +204,26 @@ class CppLines {
               ");");
   }
 
+  static std::string ShapeText(const SourceKernel& kernel) {
+    const device::LaunchShape& shape = kernel.code.shape;
+    return Cat("{{", shape.grid, ", ", shape.grid_y, ", ", shape.grid_z, "}, {", shape.threads, ", ", shape.threads_y,
+               ", ", shape.threads_z, "}, ", shape.shared_bytes, ", ",
+               kernel.changes_what_it_reads() ? "false" : "true", "}");
+  }
+
+  static std::string SourceNumberText(const SourceNumber& number) {
+    if (number.type == "f32") return Cat("float(", CppNumber(std::get<double>(number.value), 9), ")");
+    if (number.type == "f64") return Cat("double(", CppNumber(std::get<double>(number.value), 17), ")");
+    if (number.type == "bool") return std::get<bool>(number.value) ? "true" : "false";
+    const bool is_unsigned = number.type[0] == 'u';
+    return Cat(is_unsigned ? "uint" : "int", number.type.substr(1), "_t(", IntegerText(number),
+               is_unsigned ? "u)" : ")");
+  }
+
   std::string ArgumentText(const ProgramArgument& argument) const {
     if (const auto* buffer = std::get_if<BufferArgument>(&argument)) return Name(buffer->buffer);
     if (const auto* number = std::get_if<int64_t>(&argument)) return Cat("int64_t(", *number, ")");
+    if (const auto* number = std::get_if<const SourceNumber*>(&argument)) return SourceNumberText(**number);
     return Cat("float(", CppNumber(std::get<float>(argument), 9), ")");
   }
 

@@ -20,7 +20,8 @@ namespace {
 constexpr std::string_view kFxReserved =
     "False None True and as assert async await break class continue def del elif else except finally for from "
     "global if import in is lambda nonlocal not or pass raise return try while with yield COMPILE_OPTIONS DEVICE "
-    "EXPECTED KERNELS SEED add_rows allocate call calls_of check_output compile_kernel conditional copy_to cupy dense "
+    "EXPECTED KERNELS SEED SOURCES compile_source launch_source add_rows allocate call calls_of check_output "
+    "compile_kernel conditional copy_to cupy dense "
     "device "
     "extern_add extern_attention extern_bmm extern_cross_entropy extern_exp extern_geglu extern_layer_norm "
     "extern_long_sum extern_matmul extern_rms_norm extern_softmax extern_softmax_two_pass extern_sum graph launch "
@@ -96,6 +97,7 @@ class FxLines {
   void operator()(const CallKernel&) {
     const ProgramLaunch& launch = model_.launches[line_];
     const ProgramKernel& kernel = model_.kernel(launch);
+    if (kernel.source != nullptr) return WriteSourceLaunch(launch, kernel);
     std::vector<std::string> parts = {"launch", Quoted(kernel.name), Cat(launch.grid), Cat(kernel.generated.threads),
                                       Cat(kernel.generated.shared_bytes)};
     for (const ProgramArgument& argument : launch.arguments) parts.push_back(ArgumentText(argument));
@@ -157,6 +159,20 @@ class FxLines {
   template <typename... Parts>
   void Body(const Parts&... parts) {
     out_.Line(std::string(4 * depth_, ' '), parts...);
+  }
+
+  // The numbers that the kernel gets are in the table SOURCES.
+  void WriteSourceLaunch(const ProgramLaunch& launch, const ProgramKernel& kernel) {
+    std::vector<std::string> parts = {"launch_source", Quoted(kernel.name)};
+    for (const ProgramArgument& argument : launch.arguments) {
+      if (const auto* buffer = std::get_if<BufferArgument>(&argument)) parts.push_back(Name(buffer->buffer));
+    }
+    Body("call(", absl::StrJoin(parts, ", "), ")");
+    if (kernel.source->dialect == device::Dialect::kCuda) {
+      runtime_.insert({"compile_source.py", "fx_source_cuda.py"});
+    } else {
+      runtime_.insert("fx_source_opencl.py");
+    }
   }
 
   void BeginGraph() {

@@ -23,14 +23,32 @@ std::string FxHead(const ProgramModel& model) {
              PythonOptions(model));
 }
 
-// Returns the table of the kernels that `launch` runs.
+// Returns the row of a kernel in the table SOURCES: its code, its launch, and the numbers in the places of its
+// parameters, with None for tensors.
+std::string SourceRow(const ProgramModel& model, const ProgramKernel& kernel, const std::string& source) {
+  std::vector<std::string> numbers;
+  for (const SourceParameter& parameter : kernel.source->parameters) {
+    const auto* number = std::get_if<SourceNumber>(&parameter);
+    numbers.push_back(number == nullptr ? "None" : PythonSourceNumber(*number));
+  }
+  return Cat("    ", Quoted(kernel.name), ": (", Quoted(kernel.generated.function), ", ", source, ", ",
+             TextTuple(SourceCompileOptions(model, *kernel.source)), ", ", LaunchShapeText(*kernel.source), ", (",
+             absl::StrJoin(numbers, ", "), ",)),\n");
+}
+
+// Returns the tables of the kernels that `launch` and `launch_source` run.
 std::string KernelTable(const ProgramModel& model, const ProgramNames& names) {
   std::string text = "\nKERNELS = {\n";
+  std::string sources;
   for (size_t i = 0; i < model.kernels.size(); ++i) {
     const ProgramKernel& kernel = model.kernels[i];
+    if (kernel.source != nullptr) {
+      sources += SourceRow(model, kernel, names.sources[i]);
+      continue;
+    }
     text += Cat("    ", Quoted(kernel.name), ": (", Quoted(kernel.generated.function), ", ", names.sources[i], "),\n");
   }
-  return text + "}\n";
+  return Cat(text, "}\n", sources.empty() ? "" : Cat("\nSOURCES = {\n", sources, "}\n"));
 }
 
 }  // namespace

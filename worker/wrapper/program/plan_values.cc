@@ -11,6 +11,7 @@
 #include "worker/wrapper/concatenate.h"
 #include "worker/wrapper/index_put.h"
 #include "worker/wrapper/scatter.h"
+#include "worker/wrapper/source_function.h"
 #include "worker/wrapper/subgraphs.h"
 
 namespace telemetry::worker::wrapper::program {
@@ -22,7 +23,8 @@ using device::DType;
 // stored and as computed.
 class HostValues {
  public:
-  explicit HostValues(const Plan& plan) : plan_(plan), places_(ComputePlaces(plan)), memory_(plan.buffers.size()) {}
+  HostValues(const Plan& plan, const std::shared_ptr<device::Device>& references)
+      : plan_(plan), references_(references), places_(ComputePlaces(plan)), memory_(plan.buffers.size()) {}
 
   void Set(int buffer, std::vector<double> values) {
     Memory& memory = memory_[static_cast<size_t>(buffer)];
@@ -32,14 +34,10 @@ class HostValues {
 
   absl::Status Run(const KernelCall& call) {
     const PlanKernel& kernel = plan_.kernel(call.kernel);
+    if (kernel.source != nullptr) return RunSource(*kernel.source, call);
     kernels::Case made{.problem = MakeCallProblem(kernel, call)};
     for (size_t i = 0; i < call.arguments.size(); ++i) {
-      const PlanBuffer& layout = plan_.buffer(call.arguments[i]);
-      made.tensors.emplace(kernel.library->tensors[i].name,
-                           ir::HostArray{.dtype = layout.dtype,
-                                         .sizes = layout.sizes,
-                                         .strides = ir::RowMajorStrides(layout.sizes),
-                                         .data = RowMajor(call.arguments[i], &Memory::stored)});
+      made.tensors.emplace(kernel.library->tensors[i].name, StoredArray(call.arguments[i]));
     }
     kernels::Outputs results = kernel.library->reference(made);
     for (size_t i = 0; i < call.outputs.size(); ++i) {
@@ -87,6 +85,25 @@ class HostValues {
     std::vector<double> stored;
   };
 
+  absl::Status RunSource(const SourceKernel& kernel, const KernelCall& call) {
+    std::vector<ir::HostArray> arguments;
+    for (const int argument : call.arguments) arguments.push_back(StoredArray(argument));
+    std::vector<ir::HostArray> outputs;
+    for (const int output : call.outputs) outputs.push_back(StoredArray(output));
+    RETURN_IF_ERROR(EvaluateReference(references_, kernel, arguments, &outputs));
+    for (size_t i = 0; i < outputs.size(); ++i) Store(call.outputs[i], std::move(outputs[i].data));
+    return absl::OkStatus();
+  }
+
+  // Returns the elements as stored, without gaps.
+  ir::HostArray StoredArray(int buffer) const {
+    const PlanBuffer& layout = plan_.buffer(buffer);
+    return {.dtype = layout.dtype,
+            .sizes = layout.sizes,
+            .strides = ir::RowMajorStrides(layout.sizes),
+            .data = RowMajor(buffer, &Memory::stored)};
+  }
+
   void Store(int buffer, std::vector<double> values) {
     Set(buffer, std::move(values));
     const DType dtype = plan_.buffer(buffer).dtype;
@@ -108,6 +125,7 @@ class HostValues {
   }
 
   const Plan& plan_;
+  const std::shared_ptr<device::Device>& references_;
   const std::vector<Place> places_;
   std::vector<Memory> memory_;
 };
@@ -156,7 +174,10 @@ std::vector<kernels::DrawRange> InputRanges(const Plan& plan) {
     const PlanKernel& kernel = plan.kernel(call->kernel);
     for (size_t i = 0; i < call->arguments.size(); ++i) {
       const auto root = static_cast<size_t>(places[static_cast<size_t>(call->arguments[i])].root);
-      if (!is_known[root]) ranges[root] = kernels::ArgumentRange(*kernel.library, i, kernel.problem);
+      if (!is_known[root]) {
+        ranges[root] = kernel.source != nullptr ? kernel.source->arguments[i].range
+                                                : kernels::ArgumentRange(*kernel.library, i, kernel.problem);
+      }
       is_known[root] = true;
     }
   }
@@ -177,8 +198,9 @@ std::vector<std::vector<double>> DrawInputs(const Plan& plan, absl::Span<const k
 }
 
 absl::StatusOr<std::vector<std::vector<double>>> EvaluatePlan(const Plan& plan,
-                                                              absl::Span<const std::vector<double>> inputs) {
-  HostValues values(plan);
+                                                              absl::Span<const std::vector<double>> inputs,
+                                                              const std::shared_ptr<device::Device>& references) {
+  HostValues values(plan, references);
   for (size_t i = 0; i < plan.inputs.size(); ++i) values.Set(plan.inputs[i], inputs[i]);
   const std::vector<size_t> jumps = FindSubgraphs(plan).jumps;
   for (size_t i = 0; i < plan.lines.size();) {
@@ -207,7 +229,9 @@ std::vector<ir::Tolerance> OutputTolerances(const Plan& plan, bool coarse_dots) 
     ir::Tolerance tolerance;
     for (const KernelCall* writer : FindWriters(plan, subgraphs, places[static_cast<size_t>(output)].root)) {
       const PlanKernel& kernel = plan.kernel(writer->kernel);
-      tolerance = Wider(tolerance, kernel.library->tolerance(MakeCallProblem(kernel, *writer), dtype));
+      tolerance = Wider(tolerance, kernel.source != nullptr
+                                       ? kernel.source->tolerance
+                                       : kernel.library->tolerance(MakeCallProblem(kernel, *writer), dtype));
     }
     tolerances.push_back(has_several && IsFloat(dtype) ? Wider(tolerance, usual) : tolerance);
   }

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "worker/device/device.h"
 #include "worker/kernels/draw.h"
 #include "worker/wrapper/lines.h"
 
@@ -21,9 +23,12 @@ std::vector<std::vector<double>> DrawInputs(const Plan& plan, absl::Span<const k
                                             uint64_t seed);
 
 // Computes the outputs in row-major order with the references of the kernels, in doubles. Between calls values are
-// rounded to the dtype of their buffers; the outputs are not rounded. INTERNAL: a reference lacks an output.
-absl::StatusOr<std::vector<std::vector<double>>> EvaluatePlan(const Plan& plan,
-                                                              absl::Span<const std::vector<double>> inputs);
+// rounded to the dtype of their buffers; the outputs are not rounded. `references` runs the references of kernels that
+// are given as source; it may be null if there are none. INTERNAL: a reference lacks an output. Other errors are those
+// of EvaluateReference() (source_function.h).
+absl::StatusOr<std::vector<std::vector<double>>> EvaluatePlan(
+    const Plan& plan, absl::Span<const std::vector<double>> inputs,
+    const std::shared_ptr<device::Device>& references = nullptr);
 
 // Returns the tolerance of each output. For a plan of one call it is the tolerance of the kernel. For several calls it
 // includes the error of rounding between them (ir/compare.h), by the narrowest floats of the plan. `coarse_dots`: dots

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "worker/codegen/target.h"
 #include "worker/debug/debug_options.h"
+#include "worker/device/device.h"
 #include "worker/wrapper/lines.h"
 
 namespace telemetry::worker::wrapper::program {
@@ -25,6 +27,9 @@ struct ProgramOptions {
   std::string name = {};                   // of the file, without its extension; empty: the name of the plan (FileName)
   std::vector<std::string> comments = {};  // lines for the head of the file: the origin of the plan
   std::optional<double> measured_ms = {};  // a measured time of the launches, for comparison; unset: not known
+  // The device that runs the references of kernels that are given as source when a program is written. May be null for
+  // a plan without such kernels.
+  std::shared_ptr<device::Device> references = {};
   // The program prints or saves values around its launches, before it times them, with the output and the files of
   // debug::ValueDebugger. It ends at errors of the device. The folder is relative to where the program runs.
   debug::DebugOptions debug = {};
@@ -32,8 +37,9 @@ struct ProgramOptions {
 
 // Writes a program of one C++ file for CUDA or OpenCL. UNIMPLEMENTED: an extern kernel that the program cannot compute;
 // the message names it and lists those that it can. INVALID_ARGUMENT: VerifyPlan() refuses the plan, a view begins
-// where no buffer can begin (kViewAlignment), or a config is not in the space of its kernel. Other errors are those of
-// codegen::emit::Generate().
+// where no buffer can begin (kViewAlignment), a config is not in the space of its kernel, or the program has another
+// language than a kernel that is given as source. FAILED_PRECONDITION: ProgramOptions::references is null, but needed.
+// Other errors are those of codegen::emit::Generate() and of that device.
 absl::StatusOr<std::string> CppProgram(const Plan& plan, const ProgramOptions& options);
 
 // The options of g++ that find the libraries of a program. The loader of OpenCL is linked by its file name, which

@@ -9,6 +9,7 @@
 #include "proto/record/strings.h"
 #include "worker/codegen/config_space.h"
 #include "worker/codegen/emit/generate.h"
+#include "worker/device/compile_options.h"
 #include "worker/device/device.h"
 #include "worker/kernels/trace_problem.h"
 #include "worker/wrapper/program/plan_values.h"
@@ -46,7 +47,8 @@ class ModelMaker {
     }
     model_.debug_inputs = MakeDebugInputs(plan_, model_.options.debug);
     model_.ranges = InputRanges(plan_);
-    ASSIGN_OR_RETURN(const auto results, EvaluatePlan(plan_, DrawInputs(plan_, model_.ranges, model_.options.seed)));
+    ASSIGN_OR_RETURN(const auto results, EvaluatePlan(plan_, DrawInputs(plan_, model_.ranges, model_.options.seed),
+                                                      model_.options.references));
     const std::vector<ir::Tolerance> tolerances = OutputTolerances(plan_, has_coarse_dots_);
     for (size_t i = 0; i < results.size(); ++i) {
       model_.expected.push_back(MakeExpectation(results.at(i), tolerances[i]));
@@ -61,7 +63,9 @@ class ModelMaker {
     if (const auto* view = std::get_if<Reinterpret>(&line)) return CheckView(*view);
     const KernelCall* call = AsKernelCall(line);
     if (call == nullptr) return absl::OkStatus();
-    if (std::holds_alternative<CallKernel>(line)) return AddLaunch(*call);
+    if (std::holds_alternative<CallKernel>(line)) {
+      return plan_.kernel(call->kernel).source == nullptr ? AddLaunch(*call) : AddSourceLaunch(*call);
+    }
     return check_extern_(plan_.kernel(call->kernel));
   }
 
@@ -91,6 +95,27 @@ class ModelMaker {
     launch.grid = generated.GridSize(ir->tensors);
     launch.arguments = MakeProgramArguments(*ir, generated, call);
     launch.kernel = Define(call.kernel, std::move(generated));
+    return absl::OkStatus();
+  }
+
+  absl::Status AddSourceLaunch(const KernelCall& call) {
+    const SourceKernel& kernel = *plan_.kernel(call.kernel).source;
+    if (kernel.dialect != model_.options.target.dialect) {
+      const std::string_view language = LanguageName(kernel.dialect);
+      return absl::InvalidArgumentError(
+          Cat("kernel '", kernel.declaration.name, "' is written in ", language, ": write a program for ", language));
+    }
+    ProgramLaunch& launch = model_.launches.back();
+    for (const SourceParameter& parameter : kernel.parameters) {
+      if (const auto* argument = std::get_if<SourceArgument>(&parameter)) {
+        launch.arguments.emplace_back(BufferArgument{call.arguments[argument->index]});
+      } else if (const auto* output = std::get_if<SourceOutput>(&parameter)) {
+        launch.arguments.emplace_back(BufferArgument{call.outputs[output->index]});
+      } else {
+        launch.arguments.emplace_back(&std::get<SourceNumber>(parameter));
+      }
+    }
+    launch.kernel = Define(call.kernel, {.source = kernel.code.source, .function = kernel.code.function});
     return absl::OkStatus();
   }
 
@@ -135,7 +160,8 @@ class ModelMaker {
     const std::string& name = plan_.kernel(kernel).name;
     model_.kernels.push_back({.name = of_this_kernel == 0 ? name : Cat(name, "_strided_", of_this_kernel),
                               .kernel = kernel,
-                              .generated = std::move(generated)});
+                              .generated = std::move(generated),
+                              .source = plan_.kernel(kernel).source.get()});
     return static_cast<int>(model_.kernels.size()) - 1;
   }
 
@@ -151,6 +177,13 @@ absl::StatusOr<ProgramModel> MakeProgramModel(const Plan& plan, const ProgramOpt
                                               CheckExtern check_extern) {
   RETURN_IF_ERROR(VerifyPlan(plan));
   return ModelMaker(plan, options, check_extern).Make();
+}
+
+std::vector<std::string> SourceCompileOptions(const ProgramModel& model, const SourceKernel& kernel) {
+  const device::SourceOptions options = device::ReadSourceOptions(kernel.code.source);
+  return kernel.dialect == device::Dialect::kCuda
+             ? device::CudaCompileOptions(Cat("sm_", model.options.target.sm), options)
+             : device::OpenClCompileOptions(options);
 }
 
 int64_t AllocatedElements(const PlanBuffer& buffer) {

@@ -18,24 +18,26 @@ namespace telemetry::worker::wrapper::program {
 
 // The content of a program of a plan, independent of the language. Plain data.
 
-// Generated code. A kernel of the plan has more than one if calls pass it tensors of different strides.
+// Code of a kernel. A kernel of the plan has more than one if calls pass it tensors of different strides.
 struct ProgramKernel {
-  std::string name;  // unique: "softmax", "softmax_strided"
-  int kernel = -1;   // index in Plan::kernels
-  codegen::GeneratedKernel generated;
+  std::string name;                      // unique: "softmax", "softmax_strided"
+  int kernel = -1;                       // index in Plan::kernels
+  codegen::GeneratedKernel generated;    // of a kernel that is given as source: the source and the function only
+  const SourceKernel* source = nullptr;  // set for a kernel that is given as source; of the plan
 };
 
-// A buffer as an argument of a generated function.
+// A buffer as an argument of a function.
 struct BufferArgument {
   int buffer = -1;
 };
-using ProgramArgument = std::variant<BufferArgument, int64_t, float>;
+// The numbers of a kernel that is given as source belong to the plan.
+using ProgramArgument = std::variant<BufferArgument, int64_t, float, const SourceNumber*>;
 
 // The launch of a line.
 struct ProgramLaunch {
-  int kernel = -1;  // in ProgramModel::kernels; -1: the line launches nothing
-  int64_t grid = 0;
-  std::vector<ProgramArgument> arguments;  // of the generated function, in order
+  int kernel = -1;   // in ProgramModel::kernels; -1: the line launches nothing
+  int64_t grid = 0;  // not used for a kernel that is given as source, which has a shape of its own
+  std::vector<ProgramArgument> arguments;  // of the function, in order
 };
 
 // All parts of a program.
@@ -61,6 +63,9 @@ absl::Status CheckExternKind(const PlanKernel& kernel);
 // Verifies the plan and returns the model of its program. Errors are those of CppProgram() and `check_extern`.
 absl::StatusOr<ProgramModel> MakeProgramModel(const Plan& plan, const ProgramOptions& options,
                                               CheckExtern check_extern = CheckExternKind);
+
+// Returns the compiler options of a kernel that is given as source.
+std::vector<std::string> SourceCompileOptions(const ProgramModel& model, const SourceKernel& kernel);
 
 // Returns the number of elements to allocate for a buffer: that of its size class, so that a buffer that reuses the
 // memory fits.

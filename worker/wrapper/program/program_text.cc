@@ -28,6 +28,11 @@ int ValueDigits(DType dtype) { return IsFloat(dtype) ? 9 : 0; }
 
 int SumDigits(DType dtype) { return IsFloat(dtype) ? 12 : 0; }
 
+std::string IntegerText(const SourceNumber& number) {
+  const int64_t value = std::get<int64_t>(number.value);
+  return number.type == "u64" ? Cat(static_cast<uint64_t>(value)) : Cat(value);
+}
+
 std::string WrappedList(absl::Span<const std::string> items, size_t per_line) {
   std::string text;
   for (size_t i = 0; i < items.size(); ++i) {

@@ -19,6 +19,9 @@ std::string NumberText(double value, int digits, std::string_view infinity, std:
 int ValueDigits(device::DType dtype);
 int SumDigits(device::DType dtype);
 
+// Returns an integer of a kernel that is given as source: "150".
+std::string IntegerText(const SourceNumber& number);
+
 // Returns the items of a list, without its brackets, with `per_line` of them on a line: "1, 2, 3,\n    4, 5".
 std::string WrappedList(absl::Span<const std::string> items, size_t per_line);
 

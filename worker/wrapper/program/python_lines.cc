@@ -17,7 +17,8 @@ namespace {
 constexpr std::string_view kPythonReserved =
     "False None True and as assert async await break class continue def del elif else except finally for from "
     "global if import in is lambda nonlocal not or pass raise return try while with yield allocate check_output "
-    "compile_kernel cupy extern_layer_norm extern_product index_put is_true launch main make_input make_inputs np "
+    "compile_kernel compile_source launch_source cupy extern_layer_norm extern_product index_put is_true launch main "
+    "make_input make_inputs np "
     "run_plan "
     "scatter view "
     "debug_tensor debug_output debug_number debug_inputs debug_before debug_after debug_wrote";
@@ -55,7 +56,10 @@ class PythonLines {
     for (size_t i = 0; i < model_.kernels.size(); ++i) {
       const ProgramKernel& kernel = model_.kernels[i];
       if (kernel.kernel != line.kernel) continue;
-      Body(names_.kernels[i], " = compile_kernel(", Quoted(kernel.generated.function), ", ", names_.sources[i], ")");
+      const std::string options =
+          kernel.source == nullptr ? "" : Cat(", ", TextTuple(SourceCompileOptions(model_, *kernel.source)));
+      Body(names_.kernels[i], kernel.source == nullptr ? " = compile_kernel(" : " = compile_source(",
+           Quoted(kernel.generated.function), ", ", names_.sources[i], options, ")");
     }
   }
   void operator()(const Allocate& line) { Body(Name(line.buffer), " = ", NewMemory(line.buffer)); }
@@ -73,11 +77,17 @@ class PythonLines {
     const ProgramLaunch& launch = model_.launches[line_];
     const ProgramKernel& kernel = model_.kernel(launch);
     const codegen::GeneratedKernel& generated = kernel.generated;
-    std::vector<std::string> parts = {Quoted(kernel.name), names_.kernels[static_cast<size_t>(launch.kernel)],
-                                      Cat(launch.grid), Cat(generated.threads), Cat(generated.shared_bytes)};
+    std::vector<std::string> parts = {Quoted(kernel.name), names_.kernels[static_cast<size_t>(launch.kernel)]};
+    if (kernel.source != nullptr) {
+      parts.push_back(LaunchShapeText(*kernel.source));
+      parts.emplace_back(kernel.source->changes_what_it_reads() ? "False" : "True");
+      runtime_.insert({"compile_source.py", "source.py"});
+    } else {
+      parts.insert(parts.end(), {Cat(launch.grid), Cat(generated.threads), Cat(generated.shared_bytes)});
+    }
     for (const ProgramArgument& argument : launch.arguments) parts.push_back(ArgumentText(argument));
     WriteDebugBefore({});
-    Body("launch(", absl::StrJoin(parts, ", "), ")");
+    Body(kernel.source == nullptr ? "launch(" : "launch_source(", absl::StrJoin(parts, ", "), ")");
     WriteDebugAfter();
   }
   void operator()(const CallExtern& line) {
@@ -185,6 +195,7 @@ class PythonLines {
   std::string ArgumentText(const ProgramArgument& argument) const {
     if (const auto* buffer = std::get_if<BufferArgument>(&argument)) return Name(buffer->buffer);
     if (const auto* number = std::get_if<int64_t>(&argument)) return Cat("np.int64(", *number, ")");
+    if (const auto* number = std::get_if<const SourceNumber*>(&argument)) return PythonSourceNumber(**number);
     return Cat("np.float32(", PythonNumber(std::get<float>(argument), 9), ")");
   }
 

@@ -34,14 +34,30 @@ std::string TupleText(const std::vector<int64_t>& numbers) {
   return Cat("(", absl::StrJoin(numbers, ", "), numbers.size() == 1 ? ",)" : ")");
 }
 
+std::string TextTuple(const std::vector<std::string>& texts) {
+  std::vector<std::string> quoted;
+  for (const std::string& text : texts) quoted.push_back(Quoted(text));
+  return Cat("(", absl::StrJoin(quoted, ", "), quoted.size() == 1 ? ",)" : ")");
+}
+
+std::string LaunchShapeText(const SourceKernel& kernel) {
+  const device::LaunchShape& shape = kernel.code.shape;
+  return Cat(TupleText({shape.grid, shape.grid_y, shape.grid_z}), ", ",
+             TupleText({shape.threads, shape.threads_y, shape.threads_z}), ", ", shape.shared_bytes);
+}
+
+std::string PythonSourceNumber(const SourceNumber& number) {
+  if (number.type == "f32") return Cat("np.float32(", PythonNumber(std::get<double>(number.value), 9), ")");
+  if (number.type == "f64") return Cat("np.float64(", PythonNumber(std::get<double>(number.value), 17), ")");
+  if (number.type == "bool") return Cat("np.bool_(", std::get<bool>(number.value) ? "True" : "False", ")");
+  return Cat(number.type[0] == 'u' ? "np.uint" : "np.int", number.type.substr(1), "(", IntegerText(number), ")");
+}
+
 std::string PythonOptions(const ProgramModel& model) {
   const codegen::Target& target = model.options.target;
   std::vector<std::string> options = {device::kOpenClCompileOptions};
   if (target.dialect == device::Dialect::kCuda) options = device::CudaCompileOptions(Cat("sm_", target.sm));
-  std::vector<std::string> quoted;
-  for (const std::string& option : options) quoted.push_back(Quoted(option));
-  return Cat("COMPILE_OPTIONS = (", absl::StrJoin(quoted, ", "), quoted.size() == 1 ? ",)" : ")",
-             "\nSEED = ", model.options.seed, "  # of the inputs\n");
+  return Cat("COMPILE_OPTIONS = ", TextTuple(options), "\nSEED = ", model.options.seed, "  # of the inputs\n");
 }
 
 std::string PythonKernels(const ProgramModel& model, const ProgramNames& names) {

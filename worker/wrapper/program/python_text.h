@@ -16,6 +16,14 @@ std::string PythonNumber(double value, int digits = 0);
 // Returns a tuple: "(2, 3)", "(2,)".
 std::string TupleText(const std::vector<int64_t>& numbers);
 
+// Returns a tuple of texts: '("a", "b")'.
+std::string TextTuple(const std::vector<std::string>& texts);
+
+// Returns the launch of a kernel that is given as source, as three arguments: "(10, 18, 1), (16, 4, 1), 0".
+std::string LaunchShapeText(const SourceKernel& kernel);
+// Returns a number that a launch passes to such a kernel: "np.int32(150)".
+std::string PythonSourceNumber(const SourceNumber& number);
+
 // Returns the definitions of COMPILE_OPTIONS and SEED.
 std::string PythonOptions(const ProgramModel& model);
 // Returns the sources of the kernels, as definitions of their names.

@@ -247,10 +247,10 @@ TEST(PlanFileTest, ErrorsNameThePlace) {
             "inputs[0].sizes: missing; expected an array of integers or expressions");
   EXPECT_EQ(MessageOf(R"({"name": "p", "lines": []})"), "outputs: missing or empty; expected the names of buffers");
   EXPECT_EQ(MessageOf(FileOf(R"({"comment": "nothing"})")), "outputs[0]: no buffer 'out' before this place");
-  EXPECT_EQ(
-      MessageOf(FileOf(R"({"calls": "exp"})")),
-      "lines[0]: a line has one of the members call, extern, extern_allocating, view, index_put, scatter, concatenate, "
-      "if, subgraph, allocate, free, release, comment");
+  EXPECT_EQ(MessageOf(FileOf(R"({"calls": "exp"})")),
+            "lines[0]: a line has one of the members call, extern, extern_allocating, spec, view, index_put, scatter, "
+            "concatenate, "
+            "if, subgraph, allocate, free, release, comment");
   EXPECT_THAT(MessageOf(FileOf(R"({"call": "softmx", "arguments": ["x"], "outputs": ["out"]})")),
               AllOf(HasSubstr("lines[0]: plan 'p': "), HasSubstr("softmax")));
   EXPECT_THAT(MessageOf(FileOf(R"({"call": "softmax", "arguments": ["n"], "outputs": ["out"]})")),

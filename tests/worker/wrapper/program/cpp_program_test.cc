@@ -13,6 +13,7 @@
 #include "worker/wrapper/launch_plan.h"
 #include "worker/wrapper/memory_plan.h"
 #include "worker/wrapper/program/program.h"
+#include "worker/wrapper/program/program_text.h"
 
 namespace telemetry::worker::wrapper::program {
 namespace {
@@ -216,6 +217,23 @@ TEST(CppProgramTest, CudaProgramsCompileWithoutWarnings) {
                                                     TELEMETRY_PROGRAM_TESTS "/cuda_headers" + kWarnings);
     EXPECT_EQ(compiled.exit_status, 0) << plan.name << "\n" << compiled.output;
   }
+}
+
+// A plan with kernels of CUDA specifications can be written only on a machine with a GPU.
+TEST(CppProgramTest, LaunchesOfSourcesCompileForCuda) {
+  const TestFolder folder;
+  std::string text = CppProgram(FivePlans()[0], {.target = CudaTarget()}).value();
+  text.insert(text.find("\n// ---- The kernels."),
+              std::string(RuntimeText("source.cpp")) + std::string(RuntimeText("source_cuda.cpp")) + R"(
+void LaunchOne(Buffer x) {
+  static const Kernel scale = CompileSource("scale<float, 64>", "", {"-arch=sm_90"});
+  LaunchSource("scale", scale, {{4, 1, 1}, {64, 1, 1}, 0, true}, x, float(0.5), int32_t(3));
+}
+)");
+  WriteText(folder.path() + "/program.cpp", text);
+  const ShellOutcome compiled = Shell(folder, std::string("g++ -std=c++17 -fsyntax-only program.cpp -I") +
+                                                  TELEMETRY_PROGRAM_TESTS "/cuda_headers" + kWarnings);
+  EXPECT_EQ(compiled.exit_status, 0) << compiled.output;
 }
 
 TEST(CppProgramTest, OneCommand) {

@@ -18,6 +18,7 @@
 #include "worker/debug/value_debugger.h"
 #include "worker/device/open_device.h"
 #include "worker/ir/host_array.h"
+#include "worker/wrapper/file/plan_file.h"
 #include "worker/wrapper/launch_plan.h"
 #include "worker/wrapper/memory_plan.h"
 #include "worker/wrapper/plan_builder.h"
@@ -59,7 +60,11 @@ class DebuggedProgramTest : public ::testing::Test {
   bool is_cuda() const { return device_->properties().dialect == Dialect::kCuda; }
 
   ProgramOptions OptionsFor(const DebugOptions& debug) const {
-    return {.target = codegen::Target::For(device_->properties()), .seed = seed_, .name = "program", .debug = debug};
+    return {.target = codegen::Target::For(device_->properties()),
+            .seed = seed_,
+            .name = "program",
+            .references = device_,
+            .debug = debug};
   }
 
   // Returns a new folder for a run. Runs write to the folder "values" in it.
@@ -193,6 +198,19 @@ TEST_F(DebuggedProgramTest, RowUpdate) { ExpectAllLevels(*RowUpdatePlan(DType::k
 TEST_F(DebuggedProgramTest, ElementUpdate) { ExpectAllLevels(*ElementUpdatePlan()); }
 
 TEST_F(DebuggedProgramTest, Joined) { ExpectAllLevels(*JoinedPlan()); }
+
+// Kernels of T1 specifications, one of which changes its argument in place. The files have the bytes of all tensors.
+TEST_F(DebuggedProgramTest, KernelsOfSpecifications) {
+  if (is_cuda()) GTEST_SKIP() << "the kernels are written in OpenCL";
+  const absl::StatusOr<Plan> plan = file::ReadPlan(TELEMETRY_PROGRAM_TESTS "/../source/steps.json");
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  ExpectAllLevels(PlanMemory(*plan)->plan);
+  const Observed printed = Expect(*plan, {.level = DebugLevel::kPrint, .kernels = {"relax"}}, /*with_cpp=*/false);
+  EXPECT_THAT(printed.lines, HasSubstr("[before_launch - relax - rate] 0.1 (float)\n"));
+  EXPECT_THAT(printed.lines, HasSubstr("[before_launch - relax - first] 100 (integer)\n"));
+  EXPECT_THAT(printed.lines, HasSubstr("[before_launch - relax - values] buffer=first elements=10500 "));
+  EXPECT_THAT(printed.lines, Not(HasSubstr("hotspot")));
+}
 
 // Each way through the conditionals.
 TEST_F(DebuggedProgramTest, Routed) {

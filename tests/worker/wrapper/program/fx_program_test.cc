@@ -9,9 +9,13 @@
 #include "tests/worker/wrapper/program/program_fixture.h"
 #include "tests/worker/wrapper/random_plan.h"
 #include "tests/worker/wrapper/sample_plans.h"
+#include "worker/device/open_device.h"
 #include "worker/kernels/library.h"
+#include "worker/wrapper/file/plan_file.h"
 #include "worker/wrapper/memory_plan.h"
+#include "worker/wrapper/program/plan_values.h"
 #include "worker/wrapper/program/program.h"
+#include "worker/wrapper/run_plan.h"
 
 namespace telemetry::worker::wrapper::program {
 namespace {
@@ -41,8 +45,9 @@ print('ran', len(numbers))
 
 class FxProgramTest : public ::testing::Test {
  protected:
-  void Add(const Plan& plan, uint64_t seed = 1) {
-    const absl::StatusOr<std::string> text = FxProgram(plan, {.target = OpenClTarget(), .seed = seed});
+  void Add(const Plan& plan, uint64_t seed = 1, const std::shared_ptr<device::Device>& references = nullptr) {
+    const absl::StatusOr<std::string> text =
+        FxProgram(plan, {.target = OpenClTarget(), .seed = seed, .references = references});
     ASSERT_TRUE(text.ok()) << text.status();
     WriteText(folder_.path() + "/" + std::to_string(programs_++) + ".py", *text);
   }
@@ -122,6 +127,46 @@ TEST_F(FxProgramTest, ViewsSeeWhatBranchesWrite) {
   const Plan plan = *b.Finish();
   for (const uint64_t seed : {1, 2, 3, 4}) Add(plan, seed);
   ExpectAllRight();
+}
+
+// Kernels of T1 specifications, also in a branch and in place. The module gives the same bytes as a run of the plan.
+TEST_F(FxProgramTest, KernelsOfSpecificationsGiveTheSameBytes) {
+  const absl::StatusOr<std::shared_ptr<device::Device>> device = device::OpenDevice("opencl:0");
+  ASSERT_TRUE(device.ok()) << device.status();
+  const Plan plan = PlanMemory(*file::ReadPlan(TELEMETRY_PROGRAM_TESTS "/../source/steps.json"))->plan;
+  std::vector<std::string> expected;
+  for (const uint64_t seed : {1, 2, 3, 4}) {
+    Add(plan, seed, *device);
+    std::vector<runtime::Tensor> inputs;
+    const std::vector<std::vector<double>> drawn = DrawInputs(plan, InputRanges(plan), seed);
+    for (size_t i = 0; i < drawn.size(); ++i) {
+      const PlanBuffer& input = plan.buffer(plan.inputs[i]);
+      inputs.push_back(*runtime::ToDevice(
+          *device, {.dtype = input.dtype, .sizes = input.sizes, .strides = input.strides, .data = drawn[i]}));
+    }
+    const auto outputs = (*PlanRunner::Create(plan, *device))->Run(inputs);
+    ASSERT_TRUE(outputs.ok()) << outputs.status();
+    expected.push_back(Hex(*runtime::BytesOf((*outputs)[0])).substr(0, size_t{8} * 10500));
+  }
+  ExpectAllRight();
+  if (IsSkipped()) return;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const ShellOutcome run = RunPython("import runpy\nprogram = runpy.run_path('" + std::to_string(i) +
+                                       ".py')\nout, = program['make_graph_module']()(*program['make_inputs']())\n"
+                                       "print(out.numpy().tobytes().hex())\n");
+    EXPECT_TRUE(run.output == expected[i] + "\n") << "program " << i << ", " << run.output.substr(0, 500);
+  }
+}
+
+TEST_F(FxProgramTest, KernelsOfSpecificationsNeedADeviceForTheExpectation) {
+  const Plan plan = *file::ReadPlan(TELEMETRY_PROGRAM_TESTS "/../source/steps.json");
+  const absl::Status without = FxProgram(plan, {.target = OpenClTarget()}).status();
+  EXPECT_EQ(without.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(without.message()), HasSubstr("only a device that compiles OpenCL can run; pass one"));
+  const absl::Status other = FxProgram(plan, {.target = CudaTarget()}).status();
+  EXPECT_EQ(other.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(other.message()),
+              HasSubstr("kernel 'hotspot' is written in OpenCL: write a program for OpenCL"));
 }
 
 // The graph has torch.cond with branches that do not write their operands.

@@ -96,9 +96,11 @@ class Kernel:
     def __init__(self, source: str, name: str) -> None:
         self.compiled = opencl.compile_kernel(source, name, cuda.nvrtc.options)
 
-    def __call__(self, grid: tuple[int], block: tuple[int], arguments: tuple[Any, ...], shared_mem: int = 0) -> None:
+    def __call__(
+        self, grid: tuple[int, ...], block: tuple[int, ...], arguments: tuple[Any, ...], shared_mem: int = 0
+    ) -> None:
         given = [(a.data.whole, a.data.offset, a.nbytes) if isinstance(a, ndarray) else a for a in arguments]
-        opencl.launch(self.compiled, grid[0], block[0], given, shared_mem)
+        opencl.launch(self.compiled, grid, block, given, shared_mem)
 
 
 class RawModule:

@@ -16,6 +16,12 @@ class _Nvrtc:
     def createProgram(self, source: str, name: str, headers: tuple[str, ...], names: tuple[str, ...]) -> str:
         return source
 
+    def addNameExpression(self, program: str, name: str) -> None:
+        """Does nothing: functions of OpenCL have their own names."""
+
+    def getLoweredName(self, program: str, name: str) -> str:
+        return name
+
     def compileProgram(self, program: str, options: tuple[str, ...]) -> None:
         self.options = options
 

@@ -64,7 +64,9 @@ def compile_kernel(source: str, name: str, options: tuple[str, ...]) -> ctypes.c
     return _made("clCreateKernel", program, name.encode())
 
 
-def launch(kernel: ctypes.c_void_p, grid: int, threads: int, arguments: list[Any], shared_bytes: int) -> None:
+def launch(
+    kernel: ctypes.c_void_p, grid: tuple[int, ...], block: tuple[int, ...], arguments: list[Any], shared_bytes: int
+) -> None:
     """Launches a kernel and waits. An argument is a NumPy number, or memory with the offset and the number of the bytes
     that the argument has."""
     buffers: dict[int, tuple[ctypes.c_void_p, np.ndarray]] = {}
@@ -91,10 +93,9 @@ def launch(kernel: ctypes.c_void_p, grid: int, threads: int, arguments: list[Any
         index += 1
     if shared_bytes > 0:
         _check(_cl.clSetKernelArg(kernel, index, ctypes.c_size_t(shared_bytes), None), "clSetKernelArg")
-    sizes = ctypes.c_size_t(grid * threads), ctypes.c_size_t(threads)
-    result = _cl.clEnqueueNDRangeKernel(
-        _queue(), kernel, 1, None, ctypes.byref(sizes[0]), ctypes.byref(sizes[1]), 0, None, None
-    )
+    items = (ctypes.c_size_t * len(grid))(*(blocks * threads for blocks, threads in zip(grid, block, strict=True)))
+    local = (ctypes.c_size_t * len(block))(*block)
+    result = _cl.clEnqueueNDRangeKernel(_queue(), kernel, len(grid), None, items, local, 0, None, None)
     _check(result, "clEnqueueNDRangeKernel")
     _check(_cl.clFinish(_queue()), "clFinish")
     for view in views:
