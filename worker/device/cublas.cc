@@ -23,6 +23,7 @@ using cublasStatus_t = int;
 using cublasHandle_t = void*;
 constexpr cublasStatus_t CUBLAS_STATUS_SUCCESS = 0;
 constexpr int CUBLAS_OP_N = 0;
+constexpr int CUBLAS_OP_T = 1;
 constexpr int CUBLAS_COMPUTE_32F = 68;
 constexpr int CUBLAS_GEMM_DEFAULT = -1;
 
@@ -115,9 +116,13 @@ absl::Status Cublas::Multiply(const MatrixProduct& product) {
   const auto n = static_cast<int>(product.n);
   const auto k = static_cast<int>(product.k);
   // A row-major matrix is the transpose of a column-major one: out^T = y^T x^T.
+  const auto operation = [](const MatrixOperand& operand) {
+    return operand.is_column_major ? CUBLAS_OP_T : CUBLAS_OP_N;
+  };
   const cublasStatus_t status = api_->multiply(
-      handle_, CUBLAS_OP_N, CUBLAS_OP_N, n, m, k, &one, product.y->handle(), *type, n, product.k * product.n,
-      product.x->handle(), *type, k, product.m * product.k, &zero, product.out->handle(), *type, n,
+      handle_, operation(product.y), operation(product.x), n, m, k, &one, product.y.buffer->handle(), *type,
+      static_cast<int>(product.y.leading), product.y.batch_stride, product.x.buffer->handle(), *type,
+      static_cast<int>(product.x.leading), product.x.batch_stride, &zero, product.out->handle(), *type, n,
       product.m * product.n, static_cast<int>(product.batch), CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
   return api_->Check(status, "cublasGemmStridedBatchedEx");
 }

@@ -82,9 +82,12 @@ class CudaDevice final : public Device, public Interop {
   absl::Status Multiply(const MatrixProduct& product) override {
     absl::Status status = CheckProduct(product);
     if (!status.ok()) return status;
-    const size_t out_bytes = ProductBytes(product, product.m, product.n);
-    status = Begin("matrix product, x", product.x, 0, ProductBytes(product, product.m, product.k));
-    if (status.ok()) status = Begin("matrix product, y", product.y, 0, ProductBytes(product, product.k, product.n));
+    const MatrixOperand out = MatrixOperand::Dense(product.out, product.m, product.n);
+    const size_t out_bytes = OperandBytes(product, out, product.m, product.n);
+    status = Begin("matrix product, x", product.x.buffer, 0, OperandBytes(product, product.x, product.m, product.k));
+    if (status.ok()) {
+      status = Begin("matrix product, y", product.y.buffer, 0, OperandBytes(product, product.y, product.k, product.n));
+    }
     if (status.ok()) status = Begin("matrix product, out", product.out, 0, out_bytes);
     if (!status.ok() || out_bytes == 0) return status;
     if (product.k == 0) {  // an empty sum, which the library does not support

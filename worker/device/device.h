@@ -129,16 +129,27 @@ struct CompiledCode {
   std::string function;
 };
 
-// Operands of out[i] = x[i] y[i] for `batch` pairs of matrices. All matrices are dense and row major, and each pair
-// follows the one before it: x is m by k, y is k by n.
+// A matrix in a buffer, or a batch of them. All numbers count elements.
+struct MatrixOperand {
+  const Buffer* buffer = nullptr;
+  bool is_column_major = false;
+  int64_t leading = 0;       // from one row to the next; in a column-major matrix, from one column to the next
+  int64_t batch_stride = 0;  // from one matrix of the batch to the next
+
+  static MatrixOperand Dense(const Buffer* buffer, int64_t rows, int64_t columns) {
+    return {.buffer = buffer, .leading = columns, .batch_stride = rows * columns};
+  }
+};
+
+// Operands of out[i] = x[i] y[i] for `batch` pairs of matrices: x is m by k, y is k by n. `out` is dense and row major.
 struct MatrixProduct {
   DType dtype = DType::kF32;
   int64_t batch = 1;
   int64_t m = 0;
   int64_t n = 0;
   int64_t k = 0;
-  const Buffer* x = nullptr;
-  const Buffer* y = nullptr;
+  MatrixOperand x;
+  MatrixOperand y;
   Buffer* out = nullptr;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "proto/record/strings.h"
@@ -46,14 +47,17 @@ absl::Status CheckProgramAddress(uint64_t address) {
 absl::Status CheckProduct(const MatrixProduct& product) {
   constexpr int64_t kMost = 0x7fffffff;
   constexpr int64_t kMostElements = int64_t{1} << 40;
-  for (const int64_t size : {product.batch, product.m, product.n, product.k}) {
+  for (const int64_t size : {product.batch, product.m, product.n, product.k, product.x.leading, product.y.leading}) {
     if (size < 0 || size > kMost) {
       return absl::OutOfRangeError(
           record::Cat("matrix product: a size of ", size, "; the library accepts 0 to ", kMost));
     }
   }
-  for (const int64_t elements : {product.m * product.k, product.k * product.n, product.m * product.n}) {
-    if (elements > kMostElements / std::max<int64_t>(product.batch, 1)) {
+  for (const int64_t elements :
+       {product.m * product.k, product.k * product.n, product.m * product.n,
+        std::max(product.m, product.k) * product.x.leading, std::max(product.k, product.n) * product.y.leading,
+        product.x.batch_stride, product.y.batch_stride}) {
+    if (elements < 0 || elements > kMostElements / std::max<int64_t>(product.batch, 1)) {
       return absl::OutOfRangeError(
           record::Cat("matrix product: ", product.batch, " matrices of ", elements, " elements"));
     }
@@ -61,8 +65,11 @@ absl::Status CheckProduct(const MatrixProduct& product) {
   return absl::OkStatus();
 }
 
-size_t ProductBytes(const MatrixProduct& product, int64_t rows, int64_t columns) {
-  return static_cast<size_t>(product.batch * rows * columns) * SizeOf(product.dtype);
+size_t OperandBytes(const MatrixProduct& product, const MatrixOperand& operand, int64_t rows, int64_t columns) {
+  if (product.batch == 0 || rows == 0 || columns == 0) return 0;
+  if (operand.is_column_major) std::swap(rows, columns);
+  const int64_t last = (product.batch - 1) * operand.batch_stride + (rows - 1) * operand.leading + columns - 1;
+  return static_cast<size_t>(last + 1) * SizeOf(product.dtype);
 }
 
 absl::Status CheckShape(const std::string& kernel, const LaunchShape& shape, const LaunchLimits& limits) {

@@ -24,11 +24,12 @@ absl::Status CheckView(size_t offset, size_t bytes, size_t size_bytes);
 // INVALID_ARGUMENT: the address of a program's memory is null or not a multiple of kInteropAlignment.
 absl::Status CheckProgramAddress(uint64_t address);
 
-// OUT_OF_RANGE: a size is negative or exceeds 2^31 - 1, or a matrix batch exceeds 2^40 elements. ProductBytes() does
-// not overflow for a product that passes this check.
+// OUT_OF_RANGE: a size or a leading dimension is negative or exceeds 2^31 - 1, or a batch of matrices exceeds 2^40
+// elements. OperandBytes() does not overflow for a product that passes this check.
 absl::Status CheckProduct(const MatrixProduct& product);
-// Returns the bytes of `rows` by `columns` matrices, one per pair of the product, which must have passed CheckProduct.
-size_t ProductBytes(const MatrixProduct& product, int64_t rows, int64_t columns);
+// Returns the bytes from the first to the last element of an operand whose matrices have `rows` by `columns` elements.
+// The product must have passed CheckProduct.
+size_t OperandBytes(const MatrixProduct& product, const MatrixOperand& operand, int64_t rows, int64_t columns);
 
 // The limits of a kernel's launches.
 struct LaunchLimits {

@@ -19,7 +19,12 @@ TEST(LaunchChecksTest, ProductsOfSizesThatTheLibraryCanCount) {
   EXPECT_EQ(CheckProduct({.m = -1}).code(), absl::StatusCode::kOutOfRange);
   EXPECT_EQ(CheckProduct({.k = int64_t{1} << 31}).code(), absl::StatusCode::kOutOfRange);
   EXPECT_EQ(CheckProduct({.batch = 0x7fffffff, .m = 0x7fffffff, .k = 1}).code(), absl::StatusCode::kOutOfRange);
-  EXPECT_EQ(ProductBytes({.dtype = DType::kF16, .batch = 3}, 5, 7), 210);
+  EXPECT_EQ(CheckProduct({.m = 4, .k = 1, .x = {.leading = int64_t{1} << 31}}).code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(CheckProduct({.batch = 2, .x = {.batch_stride = -1}}).code(), absl::StatusCode::kOutOfRange);
+  const MatrixProduct product = {.dtype = DType::kF16, .batch = 3};
+  EXPECT_EQ(OperandBytes(product, MatrixOperand::Dense(nullptr, 5, 7), 5, 7), 210);
+  const MatrixOperand columns = {.is_column_major = true, .leading = 6, .batch_stride = 100};
+  EXPECT_EQ(OperandBytes(product, columns, 5, 7), 2 * (2 * 100 + 6 * 6 + 4 + 1));
 }
 
 TEST(LaunchChecksTest, ShapesMayReachTheirLimits) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <limits>
 #include <utility>
 
 #include "proto/base/status_macros.h"
@@ -12,6 +11,7 @@
 #include "worker/device/compile_options.h"
 #include "worker/device/device.h"
 #include "worker/kernels/trace_problem.h"
+#include "worker/wrapper/matrix_product.h"
 #include "worker/wrapper/program/plan_values.h"
 #include "worker/wrapper/size_class.h"
 #include "worker/wrapper/verify_plan.h"
@@ -201,22 +201,12 @@ absl::StatusOr<ExternKind> FindExternKind(const PlanKernel& kernel) {
 absl::Status CheckExternKind(const PlanKernel& kernel) { return FindExternKind(kernel).status(); }
 
 bool IsForCublas(const Plan& plan, const KernelCall& call) {
-  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
-  const auto is_matrix = [&](int id) {
-    const PlanBuffer& buffer = plan.buffer(id);
-    const size_t last = buffer.sizes.size() - 1;
-    const int64_t rows = buffer.sizes[last - 1];
-    const int64_t columns = buffer.sizes[last];
-    const int64_t down = buffer.strides[last - 1];
-    const int64_t across = buffer.strides[last];
-    if (rows == 0 || columns == 0 || std::max({rows, columns, down, across, buffer.sizes[0]}) > kMost) return false;
-    const bool in_rows = (across == 1 || columns == 1) && (down >= columns || rows == 1);
-    const bool in_columns = (down == 1 || rows == 1) && (across >= rows || columns == 1);
-    return in_rows || in_columns;
-  };
   const absl::StatusOr<ExternKind> kind = FindExternKind(plan.kernel(call.kernel));
   return kind.ok() && *kind == ExternKind::kProduct &&
-         std::all_of(call.arguments.begin(), call.arguments.end(), is_matrix);
+         std::all_of(call.arguments.begin(), call.arguments.end(), [&](int id) {
+           const PlanBuffer& buffer = plan.buffer(id);
+           return FindMatrixOperand(buffer.sizes, buffer.strides).has_value();
+         });
 }
 
 std::string FileName(const Plan& plan, const ProgramOptions& options) {

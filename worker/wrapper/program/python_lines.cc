@@ -17,10 +17,8 @@ namespace {
 constexpr std::string_view kPythonReserved =
     "False None True and as assert async await break class continue def del elif else except finally for from "
     "global if import in is lambda nonlocal not or pass raise return try while with yield allocate check_output "
-    "compile_kernel compile_source launch_source cupy extern_layer_norm extern_product index_put is_true launch main "
-    "make_input make_inputs np "
-    "run_plan "
-    "scatter view "
+    "compile_kernel compile_source launch_source cupy extern_layer_norm extern_product host_product index_put is_true "
+    "launch main make_input make_inputs np run_plan scatter view "
     "debug_tensor debug_output debug_number debug_inputs debug_before debug_after debug_wrote";
 
 // A writer of the lines of a plan as the body of a function: the code of each line below its text.
@@ -204,15 +202,21 @@ class PythonLines {
     const bool is_product = FindExternKind(kernel).value() == ExternKind::kProduct;
     std::vector<std::string> dtypes;
     for (const kernels::TensorSpec& tensor : kernel.problem.tensors) dtypes.push_back(Quoted(ShortName(tensor.dtype)));
+    const bool by_cublas = model_.options.target.dialect == device::Dialect::kCuda && IsForCublas(plan_, call);
+    std::string function = "extern_layer_norm";
     std::vector<std::string> parts = {Cat("(", absl::StrJoin(dtypes, ", "), ")")};
-    if (is_product) parts = {Quoted(kernel.name), dtypes[0]};
+    if (is_product) {
+      function = by_cublas ? "extern_product" : "host_product";
+      parts = {dtypes[0]};
+      if (by_cublas) parts.insert(parts.begin(), Quoted(kernel.name));
+    }
     for (const int argument : call.arguments) parts.push_back(Name(argument));
     if (!is_product) parts.push_back(PythonNumber(call.scalars.at("eps")));
     parts.insert(parts.end(), outputs.begin(), outputs.end());
     WriteDebugBefore(outputs);
-    Body(is_product ? "extern_product(" : "extern_layer_norm(", absl::StrJoin(parts, ", "), ")");
+    Body(function, "(", absl::StrJoin(parts, ", "), ")");
     WriteDebugAfter();
-    runtime_.insert(is_product ? "product.py" : "layer_norm.py");
+    runtime_.insert(by_cublas ? "product.py" : is_product ? "host_product.py" : "layer_norm.py");
   }
 
   // Returns a list of values that the debugger shows. `outputs` are the names of the outputs of a call, or empty if

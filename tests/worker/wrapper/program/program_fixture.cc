@@ -132,6 +132,7 @@ std::string OwnText(std::string program) {
                            "host_index_put.cpp",
                            "host_layer_norm.cpp",
                            "host_product.cpp",
+                           "host_product.py",
                            "host_scatter.cpp",
                            "index_put.py",
                            "layer_norm.py",
