@@ -119,6 +119,11 @@ absl::StatusOr<int64_t> DeviceStatistics::Launch(const Tensor& tensor) {
 
 absl::StatusOr<TensorStatistics> DeviceStatistics::Compute(const Tensor& tensor) {
   if (tensor.element_count() == 0) return StatisticsPart().Whole();
+  if (IsInteger(tensor.dtype) && SizeOf(tensor.dtype) == sizeof(int64_t)) {
+    // The device's code has extremes of 32 bits.
+    ASSIGN_OR_RETURN(const ir::HostArray array, runtime::ToHost(tensor));
+    return ComputeStatistics(array.RowMajor());
+  }
   ASSIGN_OR_RETURN(const int64_t blocks, Launch(tensor));
   ASSIGN_OR_RETURN(const StatisticsPart all, sums_ == Sums::kDouble
                                                  ? AddUp<double>(device_.get(), parts_.get(), blocks, tensor.dtype)

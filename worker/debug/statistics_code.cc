@@ -83,9 +83,9 @@ KERNEL tensor_statistics(GLOBAL const uint* memory, int dtype, i64 elements, int
     real value;
     if (dtype >= 3) {
       const int stored = integer(memory, dtype, place);
-      const int number = dtype == 3 ? stored : stored != 0;
-      order = (uint)number ^ 0x80000000u;
-      value = (real)number;
+      const int number = dtype == 4 ? stored != 0 : stored;
+      order = dtype == 10 ? (uint)number : (uint)number ^ 0x80000000u;
+      value = dtype == 10 ? (real)(uint)number : (real)number;
     } else {
       const uint bits = float_bits(memory, dtype, place);
       if (is_nan(bits)) {
@@ -132,6 +132,7 @@ std::string StatisticsSource(Dialect dialect, StatisticsSums sums) {
 
 double ValueOfOrder(uint32_t order, device::DType dtype) {
   constexpr uint32_t kSign = 0x80000000u;
+  if (dtype == device::DType::kU32) return order;
   if (!IsFloat(dtype)) return static_cast<int32_t>(order ^ kSign);
   return static_cast<double>(std::bit_cast<float>((order & kSign) != 0 ? order ^ kSign : ~order));
 }

@@ -36,8 +36,7 @@ std::optional<int> ToCudaDataType(DType dtype) {
       return 2;
     case DType::kBF16:
       return 14;
-    case DType::kI32:
-    case DType::kBool:
+    default:
       return std::nullopt;
   }
   return std::nullopt;

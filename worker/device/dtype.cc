@@ -22,6 +22,20 @@ std::string_view ShortName(DType dtype) {
       return "i32";
     case DType::kBool:
       return "bool";
+    case DType::kI8:
+      return "i8";
+    case DType::kI16:
+      return "i16";
+    case DType::kI64:
+      return "i64";
+    case DType::kU8:
+      return "u8";
+    case DType::kU16:
+      return "u16";
+    case DType::kU32:
+      return "u32";
+    case DType::kU64:
+      return "u64";
   }
   return "unknown";
 }
@@ -38,6 +52,20 @@ std::string_view TorchName(DType dtype) {
       return "torch.int32";
     case DType::kBool:
       return "torch.bool";
+    case DType::kI8:
+      return "torch.int8";
+    case DType::kI16:
+      return "torch.int16";
+    case DType::kI64:
+      return "torch.int64";
+    case DType::kU8:
+      return "torch.uint8";
+    case DType::kU16:
+      return "torch.uint16";
+    case DType::kU32:
+      return "torch.uint32";
+    case DType::kU64:
+      return "torch.uint64";
   }
   return "unknown";
 }

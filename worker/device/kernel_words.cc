@@ -67,8 +67,18 @@ uint float_bits(GLOBAL const uint* memory, int dtype, i64 i) {
   return dtype == 1 ? f16_bits(narrow) : narrow << 16;
 }
 
+int narrowed(uint low, uint high) {
+  const uint sign = (low & 0x80000000u) != 0u ? 0xffffffffu : 0u;
+  return (int)(low ^ (high - sign) * 0x9e3779b9u);
+}
+
 int integer(GLOBAL const uint* memory, int dtype, i64 i) {
-  return dtype == 3 ? (int)memory[i] : (int)((GLOBAL const unsigned char*)memory)[i];
+  if (dtype == 3 || dtype == 10) return (int)memory[i];
+  if (dtype == 5) return ((GLOBAL const signed char*)memory)[i];
+  if (dtype == 6) return ((GLOBAL const short*)memory)[i];
+  if (dtype == 9) return ((GLOBAL const unsigned short*)memory)[i];
+  if (dtype == 7 || dtype == 11) return narrowed(memory[2 * i], memory[2 * i + 1]);
+  return ((GLOBAL const unsigned char*)memory)[i];
 }
 
 uint is_nan(uint bits) { return (bits & 0x7fffffffu) > INFINITE; }
@@ -77,7 +87,10 @@ uint is_infinite(uint bits) { return (bits & 0x7fffffffu) == INFINITE; }
 
 static_assert(static_cast<int>(DType::kF32) == 0 && static_cast<int>(DType::kF16) == 1 &&
                   static_cast<int>(DType::kBF16) == 2 && static_cast<int>(DType::kI32) == 3 &&
-                  static_cast<int>(DType::kBool) == 4,
+                  static_cast<int>(DType::kBool) == 4 && static_cast<int>(DType::kI8) == 5 &&
+                  static_cast<int>(DType::kI16) == 6 && static_cast<int>(DType::kI64) == 7 &&
+                  static_cast<int>(DType::kU8) == 8 && static_cast<int>(DType::kU16) == 9 &&
+                  static_cast<int>(DType::kU32) == 10 && static_cast<int>(DType::kU64) == 11,
               "the kernels use these numbers for dtypes");
 
 }  // namespace
@@ -85,5 +98,14 @@ static_assert(static_cast<int>(DType::kF32) == 0 && static_cast<int>(DType::kF16
 std::string KernelWords(Dialect dialect) { return dialect == Dialect::kCuda ? kCudaWords : kOpenClWords; }
 
 std::string ElementWords() { return kElementWords; }
+
+int32_t NarrowedInteger(DType dtype, double value) {
+  if (SizeOf(dtype) < sizeof(uint64_t)) return static_cast<int32_t>(static_cast<int64_t>(value));
+  const auto bits =
+      IsUnsigned(dtype) ? static_cast<uint64_t>(value) : static_cast<uint64_t>(static_cast<int64_t>(value));
+  const auto low = static_cast<uint32_t>(bits);
+  const uint32_t sign = (low & 0x80000000U) != 0 ? 0xffffffffU : 0;
+  return static_cast<int32_t>(low ^ ((static_cast<uint32_t>(bits >> 32) - sign) * 0x9e3779b9U));
+}
 
 }  // namespace telemetry::worker::device

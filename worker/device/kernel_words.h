@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "worker/device/device.h"
+#include "worker/device/dtype.h"
 
 namespace telemetry::worker::device {
 
@@ -15,8 +17,13 @@ std::string KernelWords(Dialect dialect);
 // Returns functions, written with these macros, that read element `i` of a tensor in memory. dtypes are numbered as in
 // DType.
 //   uint float_bits(memory, dtype, i)  of a float, converted to the bits of an f32
-//   int integer(memory, dtype, i)      of an i32 or bool; a bool is the number in its byte
+//   int integer(memory, dtype, i)      of an integer or bool, see NarrowedInteger(); a bool is the number in its byte
 //   uint is_nan(bits), uint is_infinite(bits)
 std::string ElementWords();
+
+// Returns the number that integer() returns for an integer of this value: the value if an i32 can hold it, the bits of
+// a larger u32, and a hash of other integers of 64 bits. Different values of one dtype have different numbers, except
+// for rare collisions of hashes.
+int32_t NarrowedInteger(DType dtype, double value);
 
 }  // namespace telemetry::worker::device

@@ -23,10 +23,10 @@ namespace telemetry::worker::ir {
 // axis that runs along each dimension.
 //
 // Arithmetic. Floating-point values are computed in float32 whatever their dtype, which is the dtype that torch's
-// promotion gives. kConvert rounds to f16 or bf16, and so does a store. Integers are int32 and wrap. There is no
-// integer division. The elements of a tile beyond the end of an axis have arbitrary values: a load does not read them,
-// a store does not write them, and kMaskTo sets them. The inputs of reductions and dots are always masked along the
-// axis that they sum.
+// promotion gives. kConvert rounds to f16 or bf16, and so does a store. Integers wrap at the width of their dtype.
+// There is no integer division. The elements of a tile beyond the end of an axis have arbitrary values: a load does not
+// read them, a store does not write them, and kMaskTo sets them. The inputs of reductions and dots are always masked
+// along the axis that they sum.
 
 // A size of a tensor: its text as the sidecars print it ("4096", or a symbol such as "s0" if shapes are not static),
 // and its value in this binding.
@@ -65,7 +65,7 @@ struct HostTensor {
   bool is_output = false;
 };
 
-// A scalar argument of the kernel, f32 or i32.
+// A scalar argument of the kernel: f32, i32, or i64 for an integer that an i32 cannot hold.
 struct ScalarParameter {
   std::string name;
   device::DType dtype = device::DType::kF32;
@@ -81,7 +81,8 @@ enum class Op {
   kBlockSize,   // the symbol of node.axis's block: the index "this axis" of loads and stores
   kScalar,      // node.scalar: a scalar argument
   // Memory. args: host tensor, list of one index per dimension [, value to store]. An index is the kBlockSize node of
-  // an axis, a Slice of a reduction axis, an i32 value (gather), or an integer. The shape of a load is the union of the
+  // an axis, a Slice of a reduction axis, an integer value (gather), or an integer. The shape of a load is the union of
+  // the
   // axes of its indices. Gathered indices must be inside the dimension.
   kLoad,
   kStore,
@@ -93,8 +94,9 @@ enum class Op {
   // loop that walks the axis in chunks.
   kTileBegin,
   kTileEnd,
-  // Pointwise operations. args: values or numbers. The values are all floating, all i32 or all bool (kConvert makes
-  // them so). A number is converted to their category.
+  // Pointwise operations. args: values or numbers. The values are all floating, or all of one dtype (kConvert makes
+  // them
+  // so). A number is converted to their category.
   kAdd,
   kSub,
   kMul,
@@ -126,8 +128,9 @@ enum class Op {
   kWhere,    // condition, then, else
   kConvert,  // to node.dtype
   kMaskTo,   // node.value in the elements that are beyond the end of any axis
-  // Reductions along node.axis, which the result does not have. Floats give f32. i32 gives i32, and so does kSum of
-  // bool. kArgMax gives the i32 position of the first largest element along the axis, counted as by kIndex.
+  // Reductions along node.axis, which the result does not have. Floats give f32. kSum and kProd of integers of up to 32
+  // bits that are no u32 give i32, and so does kSum of bool; other integers give their own dtype. kArgMax gives the i32
+  // position of the first largest element along the axis, counted as by kIndex.
   kSum,
   kAMax,
   kAMin,
@@ -196,6 +199,7 @@ struct Node {
   int axis = -1;
   int item = -1;
   double value = 0;
+  bool is_number = false;  // kFull: a scalar argument whose value is fixed; promotion treats it as kScalar
   std::vector<int> graphs;
 
   SourceLocation location;

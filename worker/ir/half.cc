@@ -44,11 +44,11 @@ double RoundToFormat(const Format& format, double value) {
   return std::copysign(rounded > format.max ? std::numeric_limits<double>::infinity() : rounded, value);
 }
 
-double ToInt32(double value) {
+int BitsOf(DType dtype) { return static_cast<int>(8 * SizeOf(dtype)); }
+
+double ToInteger(DType dtype, double value) {
   if (std::isnan(value)) return 0;
-  constexpr double kMin = std::numeric_limits<int32_t>::min();
-  constexpr double kMax = std::numeric_limits<int32_t>::max();
-  return std::trunc(std::clamp(value, kMin, kMax)) + 0.0;  // no negative zero
+  return std::trunc(std::clamp(value, SmallestInteger(dtype), LargestInteger(dtype))) + 0.0;  // no negative zero
 }
 
 }  // namespace
@@ -61,15 +61,35 @@ double RoundTo(DType dtype, double value) {
       return RoundToFormat(kF16Format, value);
     case DType::kBF16:
       return RoundToFormat(kBF16Format, value);
-    case DType::kI32:
-      return ToInt32(value);
     case DType::kBool:
       return value != 0 ? 1 : 0;
+    default:
+      return ToInteger(dtype, value);
   }
-  return value;
 }
 
-double WrapInt32(int64_t value) { return static_cast<int32_t>(static_cast<uint32_t>(value)); }
+double SmallestInteger(DType dtype) { return IsUnsigned(dtype) ? 0 : -PowerOfTwo(BitsOf(dtype) - 1); }
+
+double LargestInteger(DType dtype) { return PowerOfTwo(BitsOf(dtype) - (IsUnsigned(dtype) ? 0 : 1)) - 1; }
+
+uint64_t IntegerBits(DType dtype, double value) {
+  constexpr double kTooLarge = 0x1p63;
+  // The largest doubles are rounded up to values that the dtype cannot hold. A negative number wraps.
+  if (IsUnsigned(dtype) && value >= 0) return value >= 2 * kTooLarge ? ~uint64_t{0} : static_cast<uint64_t>(value);
+  const int64_t largest = std::numeric_limits<int64_t>::max();
+  return static_cast<uint64_t>(value >= kTooLarge ? largest : static_cast<int64_t>(value));
+}
+
+double Wrap(DType dtype, uint64_t bits) {
+  const int unused = 64 - BitsOf(dtype);
+  if (IsUnsigned(dtype)) return static_cast<double>(bits << unused >> unused);
+  return static_cast<double>(static_cast<int64_t>(bits << unused) >> unused);
+}
+
+double ConvertTo(DType dtype, DType from, double value) {
+  if (IsInteger(dtype) && IsInteger(from)) return Wrap(dtype, IntegerBits(from, value));
+  return RoundTo(dtype, value);
+}
 
 uint16_t EncodeF16(double value) {
   const uint16_t sign = std::signbit(value) ? 0x8000 : 0;

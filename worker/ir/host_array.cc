@@ -63,6 +63,18 @@ void Read(const std::byte* from, std::vector<double>* data, Decode decode) {
   });
 }
 
+// Writes the low bits of integers.
+template <typename Bits>
+void WriteIntegers(const HostArray& array, std::byte* to) {
+  const DType dtype = array.dtype;
+  Write<Bits>(array.data, to, [dtype](double v) { return static_cast<Bits>(IntegerBits(dtype, RoundTo(dtype, v))); });
+}
+
+template <typename Number>
+void ReadNumbers(const std::byte* from, std::vector<double>* data) {
+  Read<Number>(from, data, [](Number v) { return static_cast<double>(v); });
+}
+
 }  // namespace
 
 HostArray HostArray::Dense(DType dtype, std::vector<int64_t> sizes) {
@@ -102,7 +114,10 @@ void HostArray::SetRowMajor(absl::Span<const double> values) {
 
 double FillValue(DType dtype) {
   if (IsFloat(dtype)) return std::numeric_limits<double>::quiet_NaN();
-  return dtype == DType::kBool ? 1 : -0x5A5A5A5B;
+  if (dtype == DType::kBool) return 1;
+  // Every byte of an integer of up to 32 bits is 0xA5. A double cannot hold 64 such bits.
+  constexpr uint64_t kBytes = 0xA5A5A5A5;
+  return Wrap(dtype, dtype == DType::kI64 ? static_cast<uint64_t>(-0x5A5A5A5B) : kBytes);
 }
 
 std::vector<int64_t> RowMajorStrides(absl::Span<const int64_t> sizes) {
@@ -123,11 +138,24 @@ std::vector<std::byte> ToBytes(const HostArray& array) {
     case DType::kBF16:
       Write<uint16_t>(array.data, bytes.data(), EncodeBF16);
       break;
-    case DType::kI32:
-      Write<int32_t>(array.data, bytes.data(), [](double v) { return static_cast<int32_t>(RoundTo(DType::kI32, v)); });
-      break;
     case DType::kBool:
       Write<uint8_t>(array.data, bytes.data(), [](double v) { return static_cast<uint8_t>(v != 0); });
+      break;
+    case DType::kI8:
+    case DType::kU8:
+      WriteIntegers<uint8_t>(array, bytes.data());
+      break;
+    case DType::kI16:
+    case DType::kU16:
+      WriteIntegers<uint16_t>(array, bytes.data());
+      break;
+    case DType::kI32:
+    case DType::kU32:
+      WriteIntegers<uint32_t>(array, bytes.data());
+      break;
+    case DType::kI64:
+    case DType::kU64:
+      WriteIntegers<uint64_t>(array, bytes.data());
       break;
   }
   return bytes;
@@ -141,7 +169,7 @@ absl::Status FromBytes(absl::Span<const std::byte> bytes, HostArray* array) {
   }
   switch (array->dtype) {
     case DType::kF32:
-      Read<float>(bytes.data(), &array->data, [](float v) { return static_cast<double>(v); });
+      ReadNumbers<float>(bytes.data(), &array->data);
       break;
     case DType::kF16:
       Read<uint16_t>(bytes.data(), &array->data, DecodeF16);
@@ -149,11 +177,32 @@ absl::Status FromBytes(absl::Span<const std::byte> bytes, HostArray* array) {
     case DType::kBF16:
       Read<uint16_t>(bytes.data(), &array->data, DecodeBF16);
       break;
-    case DType::kI32:
-      Read<int32_t>(bytes.data(), &array->data, [](int32_t v) { return static_cast<double>(v); });
-      break;
     case DType::kBool:
       Read<uint8_t>(bytes.data(), &array->data, [](uint8_t v) { return v != 0 ? 1.0 : 0.0; });
+      break;
+    case DType::kI8:
+      ReadNumbers<int8_t>(bytes.data(), &array->data);
+      break;
+    case DType::kI16:
+      ReadNumbers<int16_t>(bytes.data(), &array->data);
+      break;
+    case DType::kI32:
+      ReadNumbers<int32_t>(bytes.data(), &array->data);
+      break;
+    case DType::kI64:
+      ReadNumbers<int64_t>(bytes.data(), &array->data);
+      break;
+    case DType::kU8:
+      ReadNumbers<uint8_t>(bytes.data(), &array->data);
+      break;
+    case DType::kU16:
+      ReadNumbers<uint16_t>(bytes.data(), &array->data);
+      break;
+    case DType::kU32:
+      ReadNumbers<uint32_t>(bytes.data(), &array->data);
+      break;
+    case DType::kU64:
+      ReadNumbers<uint64_t>(bytes.data(), &array->data);
       break;
   }
   return absl::OkStatus();

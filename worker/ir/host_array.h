@@ -12,7 +12,8 @@ namespace telemetry::worker::ir {
 
 // A tensor on the host. The reference reads and writes it; device tests upload and compare it. Elements are doubles
 // that the dtype can hold, in the order of memory: element (i, j) is data[i * strides[0] + j * strides[1]]. Strides may
-// leave gaps or repeat elements (0); they are not negative. Plain data.
+// leave gaps or repeat elements (0); they are not negative. Integers of 64 bits are exact up to 2^53; larger ones are
+// the nearest double. Plain data.
 struct HostArray {
   device::DType dtype = device::DType::kF32;
   std::vector<int64_t> sizes;
@@ -33,7 +34,7 @@ struct HostArray {
   void SetRowMajor(absl::Span<const double> values);
 };
 
-// Returns the value of memory that was never written: NaN, a conspicuous integer for i32, or true for bool.
+// Returns the value of memory that was never written: NaN, a conspicuous integer, or true for bool.
 double FillValue(device::DType dtype);
 
 // Returns the strides of a row-major tensor without gaps, in elements.

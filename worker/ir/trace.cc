@@ -53,6 +53,25 @@ const std::vector<int>& Value::shape() const {
 
 Value Value::To(DType dtype) const { return valid() ? trace_->state_->Convert(*this, dtype) : Value(); }
 
+namespace {
+
+// Returns the value of a number; nullopt for other constants.
+std::optional<double> AsNumber(const Constant& constant) {
+  if (const auto* boolean = std::get_if<bool>(&constant)) return *boolean ? 1 : 0;
+  if (const auto* integer = std::get_if<int64_t>(&constant)) return static_cast<double>(*integer);
+  if (const auto* real = std::get_if<double>(&constant)) return *real;
+  return std::nullopt;
+}
+
+// Returns the dtype that a number has as a scalar.
+DType DTypeOfNumber(const Constant& constant) {
+  const auto* integer = std::get_if<int64_t>(&constant);
+  if (integer != nullptr && *integer != static_cast<int32_t>(*integer)) return DType::kI64;
+  return std::holds_alternative<double>(constant) ? DType::kF32 : DType::kI32;
+}
+
+}  // namespace
+
 Trace::Trace(TraceInputs inputs) : state_(std::make_unique<State>(this, std::move(inputs))) {}
 Trace::~Trace() = default;
 
@@ -71,8 +90,13 @@ Value Trace::Scalar(const std::string& name, Location at) {
     if (scalars[i].name != name) continue;
     return state_->MakeValue(state_->current().builder.Scalar(static_cast<int>(i), state_->location()));
   }
-  state_->Error(Cat("there is no scalar '", name, "'"));
-  return Value();
+  const Constant* constant = FindConstant(name);
+  const std::optional<double> number = constant == nullptr ? std::nullopt : AsNumber(*constant);
+  if (!number.has_value()) {
+    state_->Error(Cat("there is no scalar '", name, "'"));
+    return Value();
+  }
+  return state_->Add({.op = Op::kFull, .dtype = DTypeOfNumber(*constant), .value = *number, .is_number = true});
 }
 
 const Constant* Trace::FindConstant(const std::string& name) const {
@@ -108,6 +132,8 @@ int64_t Trace::Specialize(const Size& size) {
 double Trace::SpecializeScalar(const std::string& name) {
   const auto found = state_->inputs.scalar_values.find(name);
   if (found == state_->inputs.scalar_values.end()) {
+    const Constant* constant = FindConstant(name);
+    if (constant != nullptr && AsNumber(*constant).has_value()) return *AsNumber(*constant);
     state_->Error(Cat("scalar '", name, "' has no value to specialise on"));
     return 0;
   }

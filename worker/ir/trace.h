@@ -127,6 +127,8 @@ class Trace {
 
   // Arguments and outputs.
   TensorRef Tensor(const std::string& name);
+  // Returns a scalar argument. If the call fixes its value (a constant of that name), returns the constant: it is no
+  // argument of the code.
   Value Scalar(const std::string& name, Location at = Location::current());
   template <typename T>
   T Constexpr(const std::string& name) {

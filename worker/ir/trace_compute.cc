@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "proto/record/strings.h"
 #include "worker/ir/args.h"
+#include "worker/ir/half.h"
 #include "worker/ir/trace_state.h"
 #include "worker/ir/type_rules.h"
 
@@ -16,6 +17,17 @@ namespace telemetry::worker::ir {
 
 using device::DType;
 using record::Cat;
+
+namespace {
+
+// Returns an integer that is combined with values of a dtype: for narrow integer dtypes, the value with its low bits.
+int64_t WrappedNumber(double number, DType dtype) {
+  const auto integer = static_cast<int64_t>(number);
+  const bool wraps = IsInteger(dtype) && dtype != DType::kI32 && SizeOf(dtype) < sizeof(int64_t);
+  return wraps ? static_cast<int64_t>(Wrap(dtype, static_cast<uint64_t>(integer))) : integer;
+}
+
+}  // namespace
 
 Value Trace::State::Convert(const Value& value, DType dtype) {
   const std::optional<NodeRef> input = Reach(value);
@@ -51,7 +63,7 @@ std::optional<OperandType> Trace::State::TypeOfOperand(const Operand& operand) c
   if (!operand.is_value_) return OperandType{operand.is_integer_ ? DType::kI32 : DType::kF32, true};
   const Node* node = Find(operand.value_);
   if (node == nullptr) return std::nullopt;
-  return OperandType{node->dtype.value_or(DType::kF32), node->op == Op::kScalar};
+  return OperandType{node->dtype.value_or(DType::kF32), node->op == Op::kScalar || node->is_number};
 }
 
 Value Trace::State::Pointwise(Op op, const std::vector<Operand>& operands) {
@@ -79,12 +91,12 @@ Value Trace::State::Pointwise(Op op, const std::vector<Operand>& operands) {
   for (size_t i = 0; i < operands.size(); ++i) {
     const Operand& operand = operands[i];
     if (!operand.is_value_) {
-      node.args.push_back(operand.is_integer_ ? NumberArg(static_cast<int64_t>(operand.number_))
+      node.args.push_back(operand.is_integer_ ? NumberArg(WrappedNumber(operand.number_, type->operands))
                                               : NumberArg(operand.number_));
       continue;
     }
     Value value = operand.value_;
-    if (i >= first && !SameCategory(types[i].dtype, type->operands)) {
+    if (i >= first && !CanCombine(types[i].dtype, type->operands)) {
       value = Convert(value, IsFloat(type->operands) ? DType::kF32 : type->operands);
     }
     any_value = true;
@@ -164,8 +176,8 @@ std::optional<Arg> Trace::State::MakeIndex(const IndexArg& index, const Size& si
     const std::optional<NodeRef> ref = Reach(*value);
     if (!ref.has_value()) return std::nullopt;
     const ValueType type = GetType(*value);
-    if (type.dtype != DType::kI32) {
-      Error(Cat("an index is ", ShortName(type.dtype), ", not i32"));
+    if (!IsInteger(type.dtype)) {
+      Error(Cat("an index is ", ShortName(type.dtype), ", not an integer"));
       return std::nullopt;
     }
     *shape = UnionOfAxes(*shape, type.shape);

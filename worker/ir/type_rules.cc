@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
+#include "worker/ir/half.h"
 
 namespace telemetry::worker::ir {
 namespace {
@@ -16,26 +19,59 @@ using record::Cat;
 
 int DTypeCategory(DType dtype) {
   if (dtype == DType::kBool) return 0;
-  return dtype == DType::kI32 ? 1 : 2;
+  return IsInteger(dtype) ? 1 : 2;
 }
 
-DType PromoteTensors(DType a, DType b) {
+// Returns the smallest integer dtype that holds the values of both, or nullopt.
+std::optional<DType> PromoteIntegers(DType a, DType b) {
+  if (IsUnsigned(a) == IsUnsigned(b)) return SizeOf(a) > SizeOf(b) ? a : b;
+  const DType with_sign = IsUnsigned(a) ? b : a;
+  const size_t unsigned_bytes = SizeOf(IsUnsigned(a) ? a : b);
+  if (SizeOf(with_sign) > unsigned_bytes) return with_sign;
+  switch (unsigned_bytes) {
+    case 1:
+      return DType::kI16;
+    case 2:
+      return DType::kI32;
+    case 4:
+      return DType::kI64;
+    default:
+      return std::nullopt;
+  }
+}
+
+// Returns nullopt if no dtype holds the values of both.
+std::optional<DType> PromoteTensors(DType a, DType b) {
   if (a == b) return a;
   if (DTypeCategory(a) != DTypeCategory(b)) return DTypeCategory(a) > DTypeCategory(b) ? a : b;
+  if (IsInteger(a)) return PromoteIntegers(a, b);
   return DType::kF32;  // two floating dtypes, neither of which contains the other
 }
 
-DType Promote(absl::Span<const OperandType> operands) {
+absl::StatusOr<DType> Promote(Op op, absl::Span<const OperandType> operands) {
   bool any = false;
   DType result = DType::kBool;
-  for (const OperandType& operand : operands) {
-    if (operand.is_number) continue;
-    result = any ? PromoteTensors(result, operand.dtype) : operand.dtype;
+  const auto add = [&](DType dtype) {
+    const std::optional<DType> both = any ? PromoteTensors(result, dtype) : dtype;
+    if (!both.has_value()) {
+      return absl::InvalidArgumentError(Cat(BaseName(op), " of ", ShortName(result), " and ", ShortName(dtype),
+                                            ": no dtype holds the values of both; convert one of them"));
+    }
+    result = *both;
     any = true;
-  }
+    return absl::OkStatus();
+  };
   for (const OperandType& operand : operands) {
-    if (operand.is_number && (!any || DTypeCategory(operand.dtype) > DTypeCategory(result))) {
-      result = any ? operand.dtype : PromoteTensors(result, operand.dtype);
+    if (!operand.is_number) RETURN_IF_ERROR(add(operand.dtype));
+  }
+  const bool any_tensor = any;
+  for (const OperandType& operand : operands) {
+    if (!operand.is_number) continue;
+    if (any_tensor && DTypeCategory(operand.dtype) <= DTypeCategory(result)) continue;
+    if (any_tensor) {
+      result = operand.dtype;
+    } else {
+      RETURN_IF_ERROR(add(operand.dtype));
     }
   }
   return result;
@@ -50,7 +86,7 @@ bool IsFloatFunction(Op op) { return op >= Op::kExp && op <= Op::kCos; }
 }  // namespace
 
 absl::StatusOr<PointwiseType> TypeOfPointwise(Op op, absl::Span<const OperandType> operands) {
-  DType common = Promote(operands);
+  ASSIGN_OR_RETURN(DType common, Promote(op, operands));
   if (IsLogic(op)) {
     if (common != DType::kBool)
       return Refuse(op, common, "the operands must be bool, such as the results of comparisons");
@@ -73,22 +109,24 @@ int Arity(Op op) {
   return 2;
 }
 
-bool SameCategory(DType a, DType b) { return DTypeCategory(a) == DTypeCategory(b); }
+bool CanCombine(DType a, DType b) { return a == b || (IsFloat(a) && IsFloat(b)); }
 
 DType TypeOfReduction(Op op, DType input) {
-  if (op == Op::kArgMax || !IsFloat(input)) return DType::kI32;
-  return DType::kF32;
+  if (op == Op::kArgMax) return DType::kI32;
+  if (IsFloat(input)) return DType::kF32;
+  const bool is_sum = op == Op::kSum || op == Op::kProd;
+  const bool fits_i32 = SizeOf(input) < sizeof(int32_t);
+  return is_sum && fits_i32 ? DType::kI32 : input;
 }
 
 double NeutralValue(Op op, DType input) {
   using Float = std::numeric_limits<double>;
-  using Integer = std::numeric_limits<int32_t>;
   switch (op) {
     case Op::kAMax:
     case Op::kArgMax:
-      return IsFloat(input) ? -Float::infinity() : Integer::min();
+      return IsFloat(input) ? -Float::infinity() : SmallestInteger(input);
     case Op::kAMin:
-      return IsFloat(input) ? Float::infinity() : Integer::max();
+      return IsFloat(input) ? Float::infinity() : LargestInteger(input);
     case Op::kProd:
       return 1;
     default:

@@ -12,7 +12,8 @@ namespace telemetry::worker::ir {
 // The rules for the dtypes and axes of results: the promotion of torch, and broadcasting by axes. Pure functions.
 
 // The dtype of an operand for promotion. A number (of C++, or a scalar argument) counts only if its category is higher
-// than that of the tensors. The categories are bool, then integers, then floating.
+// than that of the tensors. The categories are bool, then integers, then floating. Two integer dtypes give the smallest
+// one that holds the values of both: u8 and i8 give i16. For u64 and a signed dtype there is none.
 struct OperandType {
   device::DType dtype = device::DType::kF32;
   bool is_number = false;
@@ -34,10 +35,11 @@ absl::StatusOr<PointwiseType> TypeOfPointwise(Op op, absl::Span<const OperandTyp
 // Returns the number of arguments of a pointwise op.
 int Arity(Op op);
 
-// Returns true if both are floating, both i32 or both bool. Values of one category need no conversion before they are
-// combined.
-bool SameCategory(device::DType a, device::DType b);
+// Returns true if both are floating, or if they are equal. Such values need no conversion before they are combined.
+bool CanCombine(device::DType a, device::DType b);
 
+// Returns the dtype of a reduction: f32 for floats, i32 for positions, and the input's dtype for the largest and the
+// smallest integer. Sums and products of integers that an i32 can hold are i32.
 device::DType TypeOfReduction(Op op, device::DType input);
 // Returns the value that elements beyond the end of an axis must have for a reduction or a dot along it. kArgMax has
 // the value of kAMax, because it looks for the largest element.

@@ -116,7 +116,8 @@ class NodeChecker {
     if (ref == nullptr) return "has an index of an unsupported type";
     const Node& used = graph_.at(*ref);
     *shape = UnionOfAxes(*shape, used.op == Op::kBlockSize ? std::vector<int>{used.axis} : used.shape);
-    return used.op == Op::kBlockSize || used.dtype == DType::kI32 ? "" : "has an index that is not i32";
+    return used.op == Op::kBlockSize || (used.dtype && IsInteger(*used.dtype)) ? ""
+                                                                               : "has an index that is not an integer";
   }
 
   std::string CheckLoaded(const HostTensor& tensor, const std::vector<int>& shape) const {
@@ -156,7 +157,7 @@ class NodeChecker {
         continue;
       }
       if (first_value == nullptr) first_value = value;
-      if (!SameCategory(*first_value->dtype, *value->dtype)) return "mixes dtypes";
+      if (!CanCombine(*first_value->dtype, *value->dtype)) return "mixes dtypes";
       shape = UnionOfAxes(shape, value->shape);
     }
     if (!SameAxes(node_.shape, shape)) return "does not have the axes of its operands";
@@ -179,7 +180,7 @@ class NodeChecker {
     const bool needs_float = node_.op == Op::kDiv || (node_.op >= Op::kExp && node_.op <= Op::kCos);
     if (needs_float && !IsFloat(operands)) return "is not supported for integers";
     const DType result = IsComparison(node_.op) ? DType::kBool : operands;
-    return SameCategory(*node_.dtype, result) ? "" : "has a dtype that does not follow from its operands";
+    return CanCombine(*node_.dtype, result) ? "" : "has a dtype that does not follow from its operands";
   }
 
   bool IsMasked(const Node& input, double neutral) const { return input.op == Op::kMaskTo && input.value == neutral; }

@@ -1,5 +1,7 @@
 #include "worker/runtime/argument.h"
 
+#include <algorithm>
+#include <compare>
 #include <utility>
 
 namespace telemetry::worker::runtime {
@@ -28,9 +30,47 @@ struct TypeNamer {
   std::string operator()(const Map&) const { return "map"; }
   std::string operator()(const Struct& value) const { return value.type_name; }
   std::string operator()(const Opaque& value) const { return value.type_name; }
+  std::string operator()(const ConstExpr& value) const { return "ConstExpr of " + value.value->TypeName(); }
 };
 
+// Orders values of one kind.
+struct IsLess {
+  template <typename T>
+  bool operator()(const T& a, const T& b) const {
+    return a < b;
+  }
+  bool operator()(double a, double b) const { return std::strong_order(a, b) < 0; }
+  bool operator()(const MapKey::Items& a, const MapKey::Items& b) const {
+    return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
+  }
+  template <typename T, typename U>
+  bool operator()(const T&, const U&) const {
+    return false;  // not called: kinds are compared first
+  }
+};
+
+Arguments WithoutConstExprsIn(const std::shared_ptr<const Arguments>& items) {
+  Arguments plain;
+  if (items == nullptr) return plain;
+  for (const Argument& item : *items) plain.push_back(item.WithoutConstExprs());
+  return plain;
+}
+
 }  // namespace
+
+bool operator<(const MapKey& a, const MapKey& b) {
+  if (a.value_.index() != b.value_.index()) return a.value_.index() < b.value_.index();
+  return std::visit(IsLess{}, a.value_, b.value_);
+}
+
+ConstExpr::ConstExpr(bool value) : value(std::make_shared<const Argument>(value)) {}
+ConstExpr::ConstExpr(int value) : value(std::make_shared<const Argument>(value)) {}
+ConstExpr::ConstExpr(int64_t value) : value(std::make_shared<const Argument>(value)) {}
+ConstExpr::ConstExpr(double value) : value(std::make_shared<const Argument>(value)) {}
+ConstExpr::ConstExpr(const char* text) : value(std::make_shared<const Argument>(text)) {}
+ConstExpr::ConstExpr(std::string text) : value(std::make_shared<const Argument>(std::move(text))) {}
+ConstExpr::ConstExpr(device::DType dtype) : value(std::make_shared<const Argument>(dtype)) {}
+bool operator==(const ConstExpr& a, const ConstExpr& b) { return *a.value == *b.value; }
 
 bool operator==(const FunctionRef& a, const FunctionRef& b) {
   return a.identity == b.identity && SameContents(a.captures, b.captures);
@@ -84,6 +124,32 @@ double Argument::number() const {
   if (const int64_t* value = As<int64_t>()) return static_cast<double>(*value);
   const bool* value = As<bool>();
   return value != nullptr && *value ? 1 : 0;
+}
+
+device::DType Argument::scalar_dtype() const {
+  if (As<double>() != nullptr) return device::DType::kF32;
+  const int64_t* value = As<int64_t>();
+  return value != nullptr && *value != static_cast<int32_t>(*value) ? device::DType::kI64 : device::DType::kI32;
+}
+
+Argument Argument::WithoutConstExprs() const {
+  if (const auto* constant = As<ConstExpr>()) return *constant->value;
+  if (const auto* list = As<List>()) return OfList(WithoutConstExprsIn(list->items));
+  if (const auto* tuple = As<Tuple>()) return OfTuple(WithoutConstExprsIn(tuple->items));
+  if (const auto* function = As<FunctionRef>()) {
+    return OfFunction(function->name, function->identity, WithoutConstExprsIn(function->captures), function->callable);
+  }
+  if (const auto* map = As<Map>(); map != nullptr && map->entries != nullptr) {
+    Map::Entries plain;
+    for (const auto& [key, value] : *map->entries) plain.emplace(key, value.WithoutConstExprs());
+    return OfMap(std::move(plain));
+  }
+  if (const auto* value = As<Struct>(); value != nullptr && value->fields != nullptr) {
+    Struct::Fields plain;
+    for (const auto& [name, field] : *value->fields) plain.emplace_back(name, field.WithoutConstExprs());
+    return OfStruct(value->type_name, std::move(plain));
+  }
+  return *this;
 }
 
 std::string Argument::TypeName() const { return std::visit(TypeNamer{}, value_); }

@@ -49,9 +49,34 @@ struct Tuple {
   friend bool operator==(const Tuple& a, const Tuple& b);
 };
 
+// A key of a map: a string, a number, a bool, or a tuple of keys. 1, 1.0 and true are different keys.
+class MapKey {
+ public:
+  using Items = std::vector<MapKey>;
+  using Value = std::variant<std::string, bool, int64_t, double, Items>;
+
+  MapKey(const char* text) : value_(std::string(text)) {}     // NOLINT(google-explicit-constructor)
+  MapKey(std::string text) : value_(std::move(text)) {}       // NOLINT(google-explicit-constructor)
+  MapKey(bool value) : value_(value) {}                       // NOLINT(google-explicit-constructor)
+  MapKey(int value) : value_(int64_t{value}) {}               // NOLINT(google-explicit-constructor)
+  MapKey(int64_t value) : value_(value) {}                    // NOLINT(google-explicit-constructor)
+  MapKey(double value) : value_(value == 0 ? 0.0 : value) {}  // NOLINT(google-explicit-constructor)
+  static MapKey OfTuple(Items items) { return MapKey(Value(std::move(items))); }
+
+  const Value& value() const { return value_; }
+
+  // Orders keys by kind, then by value; NaN comes last or first by its sign, and equals itself.
+  friend bool operator<(const MapKey& a, const MapKey& b);
+  friend bool operator==(const MapKey& a, const MapKey& b) { return !(a < b) && !(b < a); }
+
+ private:
+  explicit MapKey(Value value) : value_(std::move(value)) {}
+  Value value_;
+};
+
 // Arguments by key.
 struct Map {
-  using Entries = std::map<std::string, Argument>;
+  using Entries = std::map<MapKey, Argument>;
   std::shared_ptr<const Entries> entries;
   friend bool operator==(const Map& a, const Map& b);
 };
@@ -64,13 +89,27 @@ struct Struct {
   friend bool operator==(const Struct& a, const Struct& b);
 };
 
+// A value that is fixed when the kernel is traced, in this call: kernel->Run({x, ConstExpr(4)}). The traced function
+// gets the value, the specialization key contains it, and the code has no argument for it.
+struct ConstExpr {
+  explicit ConstExpr(bool value);
+  explicit ConstExpr(int value);
+  explicit ConstExpr(int64_t value);
+  explicit ConstExpr(double value);
+  explicit ConstExpr(const char* text);
+  explicit ConstExpr(std::string text);
+  explicit ConstExpr(device::DType dtype);
+  std::shared_ptr<const Argument> value;  // never null
+  friend bool operator==(const ConstExpr& a, const ConstExpr& b);
+};
+
 // One argument of a kernel. Has the thread rules of a value: copies are independent, and one thread may change each
 // copy.
 class Argument {
  public:
   using None = std::monostate;
   using Value = std::variant<None, Tensor, bool, int64_t, double, std::string, device::DType,
-                             std::shared_ptr<device::Device>, FunctionRef, List, Tuple, Map, Struct, Opaque>;
+                             std::shared_ptr<device::Device>, FunctionRef, List, Tuple, Map, Struct, Opaque, ConstExpr>;
 
   Argument() = default;                                      // None
   Argument(Tensor tensor) : value_(std::move(tensor)) {}     // NOLINT(google-explicit-constructor)
@@ -83,7 +122,8 @@ class Argument {
   Argument(device::DType dtype) : value_(dtype) {}           // NOLINT(google-explicit-constructor)
   // NOLINTNEXTLINE(google-explicit-constructor)
   Argument(std::shared_ptr<device::Device> device) : value_(std::move(device)) {}
-  Argument(Opaque opaque) : value_(std::move(opaque)) {}  // NOLINT(google-explicit-constructor)
+  Argument(Opaque opaque) : value_(std::move(opaque)) {}   // NOLINT(google-explicit-constructor)
+  Argument(ConstExpr value) : value_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
 
   static Argument OfList(Arguments items);
   static Argument OfTuple(Arguments items);
@@ -100,6 +140,11 @@ class Argument {
   bool is_number() const;
   // Returns a number's value; 0 or 1 for a bool, 0 for any other kind.
   double number() const;
+  // Returns the dtype of a number as an argument of code: f32 for floats, i32 for bools and ints, i64 for ints that an
+  // i32 cannot hold.
+  device::DType scalar_dtype() const;
+  // Returns the argument with each ConstExpr in it replaced by its value.
+  Argument WithoutConstExprs() const;
 
   // Returns "tensor", "int", "float", "bool", "str", "list" and so on; for structs and opaque values the name of their
   // type.

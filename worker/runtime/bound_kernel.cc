@@ -25,7 +25,9 @@ absl::StatusOr<ir::DeviceIr> TraceKernel(const KernelDefinition& definition, con
   ASSIGN_OR_RETURN(ir::TraceInputs inputs, MakeTraceInputs(definition.name, names, leaves, definition.settings));
   ir::Trace trace(std::move(inputs));
   // The trace keeps the first error with its location. Later errors are often only consequences of it.
-  trace.Fail(definition.body(trace, arguments));
+  Arguments plain;
+  for (const Argument& argument : arguments) plain.push_back(argument.WithoutConstExprs());
+  trace.Fail(definition.body(trace, plain));
   ASSIGN_OR_RETURN(ir::DeviceIr ir, trace.Finish());
   if (ir.tensors.size() < leaves.tensors.size() || ir.scalars.size() < leaves.scalars.size()) {
     return absl::InternalError(Cat("kernel '", definition.name, "': the trace lost an argument"));

@@ -84,6 +84,11 @@ class BoundKernel {
   // (program_tensor.h). INVALID_ARGUMENT: they do not fit the kernel. The overhead over a launch is small.
   absl::Status RunInto(absl::Span<const Argument> arguments, absl::Span<const Tensor> outputs);
 
+  // Writes a program that repeats a call with these arguments and the config that the call would run without
+  // autotuning: for a call that is slow or wrong. `reason` is for the reader of the program. Returns the errors of
+  // ImplicitConfig and of the ReproWriter. FAILED_PRECONDITION: the kernel has none, or is in reference mode.
+  absl::Status WriteRepro(absl::Span<const Argument> arguments, const std::string& reason) const;
+
   // Returns dense outputs that are not initialised.
   absl::StatusOr<std::vector<Tensor>> AllocateOutputs(absl::Span<const Argument> arguments) const;
   // Queues a launch of `compiled`, a result of CompileConfig, independent of the config that is set. Used by searches.
@@ -111,6 +116,12 @@ class BoundKernel {
   absl::Status RunMatchedInto(absl::Span<const Argument> arguments, const Leaves& leaves,
                               absl::Span<const Tensor> outputs);
   absl::StatusOr<std::vector<Tensor>> RunMatched(absl::Span<const Argument> arguments, const Leaves& leaves);
+  // Queues a launch of the config to run. With print_repro, waits for it.
+  absl::Status LaunchConfig(absl::Span<const Argument> arguments, const Leaves& leaves,
+                            absl::Span<const Tensor> outputs);
+  absl::StatusOr<std::vector<Tensor>> RunOnDevice(absl::Span<const Argument> arguments, const Leaves& leaves);
+  // Writes a program if print_repro is set. Logs why it was not written.
+  void ReportForRepro(absl::Span<const Argument> arguments, const std::string& reason) const;
   absl::StatusOr<std::vector<Tensor>> RunReference(const Leaves& leaves) const;
 
   absl::StatusOr<std::shared_ptr<CompiledKernel>> ConfigToRun(absl::Span<const Argument> arguments)

@@ -40,8 +40,30 @@ absl::StatusOr<codegen::Config> BoundKernel::Autotune(absl::Span<const Argument>
   if (absl::StatusOr<Leaves> leaves = CheckedLeaves(arguments); !leaves.ok()) return leaves.status();
   const absl::MutexLock lock(&autotune_mutex_);
   ASSIGN_OR_RETURN(codegen::Config found, FindConfig(arguments, std::move(options)));
-  RETURN_IF_ERROR(SetConfig(found));
+  absl::Status set = SetConfig(found);
+  if (!set.ok()) return set;
+  ReportForRepro(arguments, "autotuning found this config");
   return found;
+}
+
+absl::Status BoundKernel::WriteRepro(absl::Span<const Argument> arguments, const std::string& reason) const {
+  if (absl::StatusOr<Leaves> leaves = CheckedLeaves(arguments); !leaves.ok()) return leaves.status();
+  if (ReferenceMode()) {
+    return absl::FailedPreconditionError(Cat("kernel '", name(), "' is in reference mode: there is no code to repeat"));
+  }
+  if (definition_->repro_writer == nullptr) {
+    return absl::FailedPreconditionError(Cat("kernel '", name(),
+                                             "' has no writer of programs; set KernelSpec::repro_writer to that of ",
+                                             "repro::NewReproWriter"));
+  }
+  ASSIGN_OR_RETURN(const codegen::Config config, ImplicitConfig());
+  return definition_->repro_writer->Write(*this, config, arguments, reason);
+}
+
+void BoundKernel::ReportForRepro(absl::Span<const Argument> arguments, const std::string& reason) const {
+  if (!definition_->settings.print_repro) return;
+  const absl::Status written = WriteRepro(arguments, reason);
+  if (!written.ok()) spdlog::warn("{}: no program that repeats the call was written: {}", name(), written.ToString());
 }
 
 absl::StatusOr<std::shared_ptr<CompiledKernel>> BoundKernel::ConfigToRun(absl::Span<const Argument> arguments) {
@@ -124,16 +146,33 @@ absl::Status BoundKernel::RunMatchedInto(absl::Span<const Argument> arguments, c
         Cat("kernel '", name(), "' is in reference mode, which allocates its own outputs"));
   }
   RETURN_IF_ERROR(CheckOutputs(leaves, outputs));
+  absl::Status status = LaunchConfig(arguments, leaves, outputs);
+  if (!status.ok()) ReportForRepro(arguments, status.ToString());
+  return status;
+}
+
+absl::Status BoundKernel::LaunchConfig(absl::Span<const Argument> arguments, const Leaves& leaves,
+                                       absl::Span<const Tensor> outputs) {
   ASSIGN_OR_RETURN(std::shared_ptr<CompiledKernel> compiled, ConfigToRun(arguments));
-  return compiled->Launch(leaves, outputs);
+  RETURN_IF_ERROR(compiled->Launch(leaves, outputs));
+  return definition_->settings.print_repro ? device_->Synchronize() : absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<Tensor>> BoundKernel::RunMatched(absl::Span<const Argument> arguments,
                                                             const Leaves& leaves) {
   if (ReferenceMode()) return RunReference(leaves);
-  ASSIGN_OR_RETURN(std::shared_ptr<CompiledKernel> compiled, ConfigToRun(arguments));
+  absl::StatusOr<std::vector<Tensor>> outputs = RunOnDevice(arguments, leaves);
+  if (!outputs.ok()) ReportForRepro(arguments, outputs.status().ToString());
+  return outputs;
+}
+
+absl::StatusOr<std::vector<Tensor>> BoundKernel::RunOnDevice(absl::Span<const Argument> arguments,
+                                                             const Leaves& leaves) {
+  if (absl::StatusOr<std::shared_ptr<CompiledKernel>> compiled = ConfigToRun(arguments); !compiled.ok()) {
+    return compiled.status();
+  }
   ASSIGN_OR_RETURN(std::vector<Tensor> outputs, AllocateOutputs(leaves));
-  RETURN_IF_ERROR(compiled->Launch(leaves, outputs));
+  RETURN_IF_ERROR(LaunchConfig(arguments, leaves, outputs));
   return outputs;
 }
 

@@ -54,7 +54,7 @@ CallContract::CallContract(const ir::DeviceIr& ir, const Leaves& leaves, bool st
   }
   for (size_t i = 0; i < leaves.scalars.size(); ++i) {
     scalar_names_.push_back(ir.scalars[i].name);
-    scalar_types_.push_back(leaves.scalars[i]->value().index());
+    scalar_types_.push_back(TypeOf(*leaves.scalars[i]));
   }
   for (const Argument* constant : leaves.constants) constants_.push_back(AsConstant(*constant));
   AddGuards(ir);
@@ -106,8 +106,9 @@ absl::Status CallContract::Check(const Leaves& leaves) const {
     return Differs(tensor_names_[i], Cat("is ", given.ToString(), ", but the code is for ", bound.ToString()));
   }
   for (size_t i = 0; i < scalar_types_.size(); ++i) {
-    if (scalar_types_[i] == leaves.scalars[i]->value().index()) continue;
-    return Differs(scalar_names_[i], Cat("is now a number of another type, ", leaves.scalars[i]->TypeName()));
+    if (scalar_types_[i] == TypeOf(*leaves.scalars[i])) continue;
+    return Differs(scalar_names_[i], Cat("is now a number of another type, ", leaves.scalars[i]->TypeName(), " (",
+                                         ShortName(leaves.scalars[i]->scalar_dtype()), ")"));
   }
   for (size_t i = 0; i < constants_.size(); ++i) {
     if (IsSameConstant(constants_[i], *leaves.constants[i])) continue;

@@ -40,6 +40,14 @@ class CallContract {
     ir::Size extent;
   };
 
+  // The type of a number: its alternative of Argument::Value, and its dtype in the code.
+  struct ScalarType {
+    size_t alternative = 0;
+    device::DType dtype = device::DType::kF32;
+    friend bool operator==(const ScalarType&, const ScalarType&) = default;
+  };
+
+  static ScalarType TypeOf(const Argument& number) { return {number.value().index(), number.scalar_dtype()}; }
   void AddGuards(const ir::DeviceIr& ir);
   void AddGuard(const ir::HostTensor& tensor, size_t dimension, const ir::Size& extent);
   absl::Status Differs(const std::string& name, const std::string& how) const;
@@ -50,7 +58,7 @@ class CallContract {
   std::vector<std::string> tensor_names_;
   std::vector<Tensor> tensors_;  // without memory
   std::vector<std::string> scalar_names_;
-  std::vector<size_t> scalar_types_;  // indices into Argument::Value
+  std::vector<ScalarType> scalar_types_;
   Arguments constants_;
   std::vector<Guard> guards_;
 };

@@ -29,7 +29,7 @@ int64_t CompiledKernel::ComputeGrid(const Leaves& leaves) {
 
 absl::Status CompiledKernel::Launch(const Leaves& leaves, absl::Span<const Tensor> outputs) {
   LaunchArguments arguments;
-  RETURN_IF_ERROR(BuildLaunchArguments(generated_, leaves, outputs, &arguments));
+  BuildLaunchArguments(generated_, leaves, outputs, &arguments);
   const absl::MutexLock lock(&function_->mutex);
   const device::LaunchShape shape{
       .grid = ComputeGrid(leaves), .threads = generated_.threads, .shared_bytes = generated_.shared_bytes};

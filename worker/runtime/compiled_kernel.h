@@ -20,8 +20,8 @@ class CompiledKernel {
  public:
   CompiledKernel(const ir::DeviceIr& ir, codegen::GeneratedKernel generated, std::shared_ptr<LoadedFunction> function);
 
-  // Queues a launch. The arguments must fit the code (CallContract), and the outputs must fit the IR. OUT_OF_RANGE: an
-  // int does not fit i32. Other errors are those of Function::Launch.
+  // Queues a launch. The arguments must fit the code (CallContract), and the outputs must fit the IR. Returns
+  // the errors of Function::Launch.
   absl::Status Launch(const Leaves& leaves, absl::Span<const Tensor> outputs);
 
   const codegen::GeneratedKernel& generated() const { return generated_; }

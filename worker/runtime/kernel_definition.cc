@@ -44,6 +44,10 @@ absl::StatusOr<std::shared_ptr<const KernelDefinition>> Define(KernelSpec spec) 
   RETURN_IF_ERROR(CheckName("the kernel", spec.name));
   RETURN_IF_ERROR(CheckGivenOnce(spec));
   ASSIGN_OR_RETURN(Settings settings, SettingsIn(spec));
+  if (settings.print_repro && spec.repro_writer == nullptr) {
+    return absl::InvalidArgumentError(Cat("kernel '", spec.name, "': the setting print_repro needs a writer; set ",
+                                          "repro_writer to that of repro::NewReproWriter"));
+  }
   ASSIGN_OR_RETURN(Signature signature, Signature::Create(spec.name, std::move(spec.parameters)));
   KernelBodyOfArguments body = TakeBody(&spec);
   if (spec.config.has_value()) spec.configs.push_back(*std::move(spec.config));
@@ -53,7 +57,8 @@ absl::StatusOr<std::shared_ptr<const KernelDefinition>> Define(KernelSpec spec) 
                                                                    .configs = std::move(spec.configs),
                                                                    .settings = settings,
                                                                    .source = std::move(spec.source),
-                                                                   .search = std::move(spec.search)});
+                                                                   .search = std::move(spec.search),
+                                                                   .repro_writer = std::move(spec.repro_writer)});
 }
 
 }  // namespace telemetry::worker::runtime

@@ -19,9 +19,8 @@ namespace telemetry::worker::runtime {
 using LaunchArguments = absl::InlinedVector<device::LaunchArgument, 16>;
 
 // Appends one argument per parameter of the code. A tensor is passed as its buffer, or null if it has no memory.
-// OUT_OF_RANGE: an int does not fit i32.
-absl::Status BuildLaunchArguments(const codegen::GeneratedKernel& generated, const Leaves& leaves,
-                                  absl::Span<const Tensor> outputs, LaunchArguments* arguments);
+void BuildLaunchArguments(const codegen::GeneratedKernel& generated, const Leaves& leaves,
+                          absl::Span<const Tensor> outputs, LaunchArguments* arguments);
 
 // Sets the sizes of the IR's tensors to those of this call, as GeneratedKernel::GridSize requires.
 void SetSizes(const Leaves& leaves, std::vector<ir::HostTensor>* tensors);

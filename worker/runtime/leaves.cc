@@ -25,7 +25,7 @@ const Arguments* AsSequence(const Argument& argument) {
 }
 
 // Visits one argument: calls `on_leaf` for a leaf, and `on_item` for each item of a container with its part of the
-// name, which is an index, a map's key or a field's name.
+// name, which is an index, a map's key or a field's name. The leaf of a ConstExpr is its value.
 template <typename OnLeaf, typename OnItem>
 void Descend(const Argument& argument, const OnLeaf& on_leaf, const OnItem& on_item) {
   const auto items = [&](const Arguments* arguments) {
@@ -33,7 +33,7 @@ void Descend(const Argument& argument, const OnLeaf& on_leaf, const OnItem& on_i
   };
   const auto entries = [&](const auto* named) {
     if (named == nullptr) return;
-    for (const auto& [name, value] : *named) on_item(value, std::string_view(name));
+    for (const auto& [name, value] : *named) on_item(value, name);
   };
   if (const Arguments* sequence = AsSequence(argument)) {
     items(sequence);
@@ -53,6 +53,8 @@ void Collect(const Argument& argument, Leaves* leaves) {
       [leaves](const Argument& leaf) {
         if (const Tensor* tensor = leaf.As<Tensor>()) {
           leaves->tensors.push_back(tensor);
+        } else if (const ConstExpr* constant = leaf.As<ConstExpr>()) {
+          leaves->constants.push_back(constant->value.get());
         } else {
           (leaf.is_number() ? leaves->scalars : leaves->constants).push_back(&leaf);
         }
@@ -61,13 +63,31 @@ void Collect(const Argument& argument, Leaves* leaves) {
 }
 
 // Returns a part of a name with all characters that are invalid in identifiers replaced by underscores.
-std::string AsIdentifierPart(std::string_view text) {
-  std::string part(text);
+std::string AsIdentifierPart(std::string part) {
   std::replace_if(
       part.begin(), part.end(), [](char c) { return !absl::ascii_isalnum(static_cast<unsigned char>(c)); }, '_');
   return part;
 }
 std::string AsIdentifierPart(size_t index) { return std::to_string(index); }
+// Returns a name for a number: "minus7" for -7, because names with two underscores are reserved.
+std::string NumberPart(std::string text) {
+  if (text.starts_with('-')) text.replace(0, 1, "minus");
+  return AsIdentifierPart(std::move(text));
+}
+std::string AsIdentifierPart(const MapKey& key) {
+  struct Part {
+    std::string operator()(const std::string& text) const { return AsIdentifierPart(text); }
+    std::string operator()(bool value) const { return value ? "true" : "false"; }
+    std::string operator()(int64_t value) const { return NumberPart(Cat(value)); }
+    std::string operator()(double value) const { return NumberPart(Cat(value)); }
+    std::string operator()(const MapKey::Items& items) const {
+      std::string part;
+      for (const MapKey& item : items) part += Cat(part.empty() ? "" : "_", AsIdentifierPart(item));
+      return part;
+    }
+  };
+  return std::visit(Part{}, key.value());
+}
 
 void CollectNames(const Argument& argument, const std::string& name, LeafNames* names) {
   Descend(
@@ -104,7 +124,8 @@ Leaves CollectLeaves(const Signature& signature, absl::Span<const Argument> argu
   Leaves leaves;
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (signature.parameters()[i].kind == ParameterKind::kConstexpr) {
-      leaves.constants.push_back(&arguments[i]);
+      const ConstExpr* constant = arguments[i].As<ConstExpr>();
+      leaves.constants.push_back(constant == nullptr ? &arguments[i] : constant->value.get());
     } else {
       Collect(arguments[i], &leaves);
     }

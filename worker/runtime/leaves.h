@@ -21,7 +21,7 @@ struct Leaves {
 
   Pointers<Tensor> tensors;
   Pointers<Argument> scalars;    // numbers that are arguments of the code
-  Pointers<Argument> constants;  // all other values, which are fixed when the kernel is traced
+  Pointers<Argument> constants;  // all other values, which are fixed when the kernel is traced; values of ConstExprs
 };
 
 Leaves CollectLeaves(const Signature& signature, absl::Span<const Argument> arguments);

@@ -61,36 +61,23 @@ absl::Status Overlap(const Tensor& output, const Tensor& other, std::string_view
                                         other.ToString(), "; give the output memory of its own"));
 }
 
-absl::StatusOr<device::DType> DTypeOf(const dlpack::DLDataType& type) {
-  using device::DType;
-  const auto is = [&type](uint8_t code, uint8_t bits) { return type.code == code && type.bits == bits; };
-  if (type.lanes == 1) {
-    if (is(dlpack::kDLFloat, 32)) return DType::kF32;
-    if (is(dlpack::kDLFloat, 16)) return DType::kF16;
-    if (is(dlpack::kDLBfloat, 16)) return DType::kBF16;
-    if (is(dlpack::kDLInt, 32)) return DType::kI32;
-    if (is(dlpack::kDLBool, 8)) return DType::kBool;
-  }
-  return absl::InvalidArgumentError(Cat("elements of DLPack's type (code ", int{type.code}, ", ", int{type.bits},
-                                        " bits, ", type.lanes,
-                                        " lanes) are not supported; convert to f32, f16, bf16, i32 or bool"));
+dlpack::DLDataType TypeOf(device::DType dtype) {
+  const auto bits = static_cast<uint8_t>(8 * SizeOf(dtype));
+  if (dtype == device::DType::kBF16) return {.code = dlpack::kDLBfloat, .bits = bits};
+  if (dtype == device::DType::kBool) return {.code = dlpack::kDLBool, .bits = bits};
+  if (IsFloat(dtype)) return {.code = dlpack::kDLFloat, .bits = bits};
+  return {.code = IsUnsigned(dtype) ? dlpack::kDLUInt : dlpack::kDLInt, .bits = bits};
 }
 
-dlpack::DLDataType TypeOf(device::DType dtype) {
-  using device::DType;
-  switch (dtype) {
-    case DType::kF32:
-      return {.code = dlpack::kDLFloat, .bits = 32};
-    case DType::kF16:
-      return {.code = dlpack::kDLFloat, .bits = 16};
-    case DType::kBF16:
-      return {.code = dlpack::kDLBfloat, .bits = 16};
-    case DType::kI32:
-      return {.code = dlpack::kDLInt, .bits = 32};
-    case DType::kBool:
-      return {.code = dlpack::kDLBool, .bits = 8};
+absl::StatusOr<device::DType> DTypeOf(const dlpack::DLDataType& type) {
+  std::string names;
+  for (const device::DType dtype : device::kAllDTypes) {
+    const dlpack::DLDataType known = TypeOf(dtype);
+    if (type.code == known.code && type.bits == known.bits && type.lanes == known.lanes) return dtype;
+    names += Cat(names.empty() ? "" : ", ", ShortName(dtype));
   }
-  return {};
+  return absl::InvalidArgumentError(Cat("elements of DLPack's type (code ", int{type.code}, ", ", int{type.bits},
+                                        " bits, ", type.lanes, " lanes) are not supported; convert to one of ", names));
 }
 
 absl::Status CheckDevice(const Device& device, const Interop& interop, const dlpack::DLDevice& given) {

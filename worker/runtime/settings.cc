@@ -72,6 +72,7 @@ const std::vector<Setting>& AllSettings() {
       Flag("disallow_autotuning", &Settings::disallow_autotuning),
       Flag("force_autotune", &Settings::force_autotune),
       Flag("print_output_code", &Settings::print_output_code),
+      Flag("print_repro", &Settings::print_repro),
       Flag("reference_mode", &Settings::reference_mode),
   };
   return settings;

@@ -35,7 +35,10 @@ struct Settings {
   bool disallow_autotuning = false;  // a full search is an error
   bool force_autotune = false;       // search even if there are fixed configs
   bool print_output_code = false;    // print each compiled source to stderr
-  bool reference_mode = false;       // evaluate on the host, without compiler and device
+  // A program that repeats the call is written for each call that fails, and for the config that autotuning finds.
+  // Calls wait for the device, so that an error of the device is that of the call; streams cannot be captured.
+  bool print_repro = false;
+  bool reference_mode = false;  // evaluate on the host, without compiler and device
 
   friend bool operator==(const Settings&, const Settings&) = default;
 };

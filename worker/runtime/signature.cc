@@ -20,6 +20,7 @@ bool IsConstant(const Argument& argument) {
 }
 
 bool Fits(ParameterKind kind, const Argument& argument) {
+  if (const ConstExpr* constant = argument.As<ConstExpr>()) return Fits(kind, *constant->value);
   switch (kind) {
     case ParameterKind::kTensor:
       return argument.As<Tensor>() != nullptr;

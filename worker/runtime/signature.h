@@ -14,10 +14,11 @@
 
 namespace telemetry::worker::runtime {
 
-// The kind of values that a parameter accepts.
+// The kind of values that a parameter accepts. A ConstExpr is accepted where its value is.
 enum class ParameterKind {
   kTensor,
-  kScalar,     // a number that the generated code takes as an argument: int (i32), float (f32) or bool (i32)
+  kScalar,     // a number that the generated code takes as an argument: int (i32, or i64 if the value needs it), float
+               // (f32) or bool
   kConstexpr,  // a bool, int, float, string or dtype that is fixed when the kernel is traced
   kAny,        // depends on the argument: tensors and numbers are passed to the code, also those in lists, tuples, maps
                // and structs; strings, dtypes, devices, functions and None are fixed when the kernel is traced

@@ -25,7 +25,10 @@ class KeyWriter {
   bool Put(const Argument::None&) { return Text("None"); }
   bool Put(const Tensor& tensor);
   bool Put(bool value) { return Text("bool") && (!by_value_ || Text(value ? "=true" : "=false")); }
-  bool Put(int64_t value) { return Text("int") && (!by_value_ || (Text("=") && Number(value))); }
+  bool Put(int64_t value) {
+    if (by_value_) return Text("int=") && Number(value);
+    return Text(value == static_cast<int32_t>(value) ? "int" : "int64");
+  }
   bool Put(double value) { return Text("float") && (!by_value_ || (Text("=") && Number(value))); }
   bool Put(const std::string& value) { return Text("str(") && Counted(value) && Text(")"); }
   bool Put(device::DType value) { return Text("dtype(") && Text(ShortName(value)) && Text(")"); }
@@ -35,14 +38,18 @@ class KeyWriter {
   bool Put(const Tuple& tuple) { return Text("tuple") && Items(tuple.items.get()); }
   bool Put(const Map& map);
   bool Put(const Struct& value);
+  bool Put(const ConstExpr& value);
   bool Put(const Opaque& value) {
     unknown_ = value.type_name;
     return false;
   }
 
   bool Items(const Arguments* items);
-  bool Entry(std::string_view name, const Argument& value) {
-    return Counted(name) && Text(":") && Write(value, by_value_) && Text(",");
+  bool Key(const MapKey& key);
+  bool Key(const std::string& name) { return Counted(name); }
+  template <typename KeyOrName>
+  bool Entry(const KeyOrName& key, const Argument& value) {
+    return Key(key) && Text(":") && Write(value, by_value_) && Text(",");
   }
   void Sizes(const Dimensions& sizes);
   void Bucketed(const Dimensions& sizes);
@@ -124,6 +131,33 @@ bool KeyWriter::Items(const Arguments* items) {
   }
   out_.push_back(']');
   return true;
+}
+
+// An argument that is always fixed has the same key with and without ConstExpr.
+bool KeyWriter::Put(const ConstExpr& value) {
+  if (by_value_) return Write(*value.value, true);
+  const bool is_written = Text("constexpr(") && Write(*value.value, true) && Text(")");
+  by_value_ = false;
+  return is_written;
+}
+
+bool KeyWriter::Key(const MapKey& key) {
+  struct Writer {
+    KeyWriter& keys;
+    bool operator()(const std::string& text) const { return keys.Counted(text); }
+    bool operator()(bool value) const { return keys.Text(value ? "bool=true" : "bool=false"); }
+    bool operator()(int64_t value) const { return keys.Text("int=") && keys.Number(value); }
+    bool operator()(double value) const { return keys.Text("float=") && keys.Number(value); }
+    bool operator()(const MapKey::Items& items) const {
+      keys.Text("tuple[");
+      for (const MapKey& item : items) {
+        keys.Key(item);
+        keys.Text(",");
+      }
+      return keys.Text("]");
+    }
+  };
+  return std::visit(Writer{*this}, key.value());
 }
 
 bool KeyWriter::Put(const Map& map) {

@@ -16,11 +16,13 @@ namespace telemetry::worker::runtime {
 //
 //   tensor                with static_shapes: tensor(f16,cuda,[4096,5120],[5120,1])
 //                         without:            tensor(f16,cuda,[2+,1])    each size as 0, 1 or 2+
-//   number                its type: int, float, bool
+//   number                its type: int, int64 (if an int32 cannot hold the value), float, bool
 //   string, dtype, device by value: str(4:gelu), dtype(f16), device(cuda:0)
 //   constexpr             type and value: int=3, float=0.5, bool=true
+//   ConstExpr             of another parameter: constexpr(int=3)
 //   None                  None
 //   list, tuple, map, struct   recursively with their type: list[..], tuple[..], map{..}, struct(4:Opts){..}
+//   key of a map          a string, or type and value: 1:a, int=3, float=0.5, bool=true, tuple[int=3,1:a,]
 //   function              identity and captures: function(94532,[..])
 //
 // Parameters are separated by semicolons. INVALID_ARGUMENT: an argument contains a value of an unknown kind; the

@@ -69,8 +69,7 @@ absl::StatusOr<ir::TraceInputs> MakeTraceInputs(const std::string& kernel_name, 
     inputs.tensors.push_back(MakeHostTensor(names.tensors[i], tensor, static_cast<int>(i), &maker));
   }
   for (size_t i = 0; i < leaves.scalars.size(); ++i) {
-    const bool is_float = leaves.scalars[i]->As<double>() != nullptr;
-    inputs.scalars.push_back({.name = names.scalars[i], .dtype = is_float ? DType::kF32 : DType::kI32});
+    inputs.scalars.push_back({.name = names.scalars[i], .dtype = leaves.scalars[i]->scalar_dtype()});
     inputs.scalar_values.emplace(names.scalars[i], leaves.scalars[i]->number());
   }
   for (size_t i = 0; i < leaves.constants.size(); ++i) AddConstant(names.constants[i], *leaves.constants[i], &inputs);

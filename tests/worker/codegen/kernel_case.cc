@@ -13,14 +13,14 @@ namespace {
 
 using device::DType;
 
-std::vector<double> Values(DType dtype, const std::string& name, int64_t count) {
+std::vector<double> SmallValues(DType dtype, const std::string& name, int64_t count) {
   std::seed_seq seed(name.begin(), name.end());
   std::mt19937 random(seed);
   std::vector<double> values;
   for (int64_t i = 0; i < count; ++i) {
     const auto below = [&random](int end) { return static_cast<double>(random() % static_cast<uint32_t>(end)); };
     if (IsFloat(dtype)) values.push_back(below(4001) / 1000 - 2);
-    if (dtype == DType::kI32) values.push_back(below(19) - 9);
+    if (IsInteger(dtype)) values.push_back(below(19) - (IsUnsigned(dtype) ? 0 : 9));
     if (dtype == DType::kBool) values.push_back(below(2));
   }
   return values;
@@ -50,8 +50,13 @@ KernelCase& KernelCase::Input(const std::string& name, DType dtype, std::vector<
   for (const int64_t stride : strides) tensor.strides.push_back(Static(stride));
   tensors_.push_back(std::move(tensor));
   ir::HostArray array = ir::HostArray::Strided(dtype, std::move(sizes), std::move(strides));
-  array.SetRowMajor(Values(dtype, name, array.element_count()));
+  array.SetRowMajor(SmallValues(dtype, name, array.element_count()));
   arrays_.push_back(std::move(array));
+  return *this;
+}
+
+KernelCase& KernelCase::Values(const std::vector<double>& values) {
+  arrays_.back().SetRowMajor(values);
   return *this;
 }
 

@@ -24,6 +24,8 @@ class KernelCase {
   // Adds the same with these strides.
   KernelCase& Input(const std::string& name, device::DType dtype, std::vector<int64_t> sizes,
                     std::vector<int64_t> strides);
+  // Sets the elements of the argument that was added last, in row-major order.
+  KernelCase& Values(const std::vector<double>& values);
   // Makes the sizes and strides of the arguments so far dynamic: known only at launch.
   KernelCase& SizesAtLaunch();
   KernelCase& Scalar(const std::string& name, double value);

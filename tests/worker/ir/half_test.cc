@@ -71,8 +71,15 @@ TEST(HalfTest, TruncatesAndSaturatesIntegers) {
   EXPECT_EQ(RoundTo(DType::kI32, -kInf), -2147483648.0);
   EXPECT_EQ(RoundTo(DType::kI32, std::nan("")), 0);
   EXPECT_EQ(RoundTo(DType::kBool, -0.5), 1);
-  EXPECT_EQ(WrapInt32(int64_t{2147483647} + 1), -2147483648.0);
-  EXPECT_EQ(WrapInt32(int64_t{65536} * 65536), 0);
+  EXPECT_EQ(Wrap(DType::kI32, uint64_t{2147483647} + 1), -2147483648.0);
+  EXPECT_EQ(Wrap(DType::kI32, uint64_t{65536} * 65536), 0);
+  EXPECT_EQ(Wrap(DType::kI8, 200), -56);
+  EXPECT_EQ(Wrap(DType::kU8, static_cast<uint64_t>(-1)), 255);
+  EXPECT_EQ(Wrap(DType::kU32, static_cast<uint64_t>(-1)), 4294967295.0);
+  EXPECT_EQ(Wrap(DType::kI64, static_cast<uint64_t>(-1)), -1);
+  EXPECT_EQ(ConvertTo(DType::kI16, DType::kI64, 65537), 1);
+  EXPECT_EQ(ConvertTo(DType::kU64, DType::kI8, -1), 0x1p64);
+  EXPECT_EQ(ConvertTo(DType::kU8, DType::kF32, 300.5), 255);
 }
 
 TEST(HostArrayTest, ComesBackFromItsBytes) {

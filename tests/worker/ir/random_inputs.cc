@@ -29,7 +29,8 @@ std::vector<int64_t> RandomStrides(const std::vector<int64_t>& sizes, Rng* rng) 
 double RandomElement(const PlannedTensor& plan, Rng* rng) {
   if (plan.below > 0) return static_cast<double>(rng->Below(plan.below));
   if (plan.dtype == DType::kBool) return static_cast<double>(rng->Below(2));
-  if (plan.dtype == DType::kI32) return static_cast<double>(rng->Between(-kLargestIntegerInput, kLargestIntegerInput));
+  if (IsUnsigned(plan.dtype)) return static_cast<double>(rng->Below(kLargestIntegerInput));
+  if (IsInteger(plan.dtype)) return static_cast<double>(rng->Between(-kLargestIntegerInput, kLargestIntegerInput));
   return rng->Real(-kLargestInput, kLargestInput);
 }
 

@@ -444,7 +444,7 @@ INSTANTIATE_TEST_SUITE_P(
                     const Tile tile(t);
                     t.Load(tile.x, {tile.m, tile.v});
                   },
-                  "an index is f32, not i32"},
+                  "an index is f32, not an integer"},
         ErrorCase{"store",
                   [](Trace& t) {
                     const Tile tile(t);

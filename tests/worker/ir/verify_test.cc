@@ -144,7 +144,7 @@ INSTANTIATE_TEST_SUITE_P(
                [](DeviceIr* ir) { MutableList(First(ir, Op::kLoad).args[1])[0] = Arg{true}; },
                "has an index of an unsupported type"},
         Damage{"gather", [](DeviceIr* ir) { ir->tensors[2].dtype = First(ir, Op::kLoad).dtype.emplace(DType::kF32); },
-               "has an index that is not i32"},
+               "has an index that is not an integer"},
         Damage{"load_dtype",
                [](DeviceIr* ir) { First(ir, Op::kLoad).dtype = DType::kF32; },
                "does not have the tensor's dtype"},

@@ -171,9 +171,60 @@ TEST_F(BoundKernelTest, OutputsThatDoNotFitAreRefused) {
   }
 }
 
-TEST_F(BoundKernelTest, AnIntThatTheCodeCannotHoldIsRefused) {
+TEST_F(BoundKernelTest, AnIntThatNeedsMoreBitsGetsCodeOfItsOwn) {
   kernel_ = MakeKernel(WithDefault());
-  EXPECT_EQ(kernel_->Run({Vector(64), Vector(64), int64_t{1} << 31}).status().code(), absl::StatusCode::kOutOfRange);
+  ASSERT_TRUE(kernel_->Run({Vector(64), Vector(64), 3}).ok());
+  const auto narrow = kernel_->Bind({Vector(64), Vector(64), 3});
+  const auto wide = kernel_->Bind({Vector(64), Vector(64), int64_t{1} << 31});
+  ASSERT_TRUE(narrow.ok() && wide.ok());
+  EXPECT_THAT((*narrow)->ToSource().value(), HasSubstr("const int scalar0"));
+  EXPECT_THAT((*wide)->ToSource().value(), HasSubstr("const i64 scalar0"));
+  EXPECT_EQ((*wide)->Run({Vector(64), Vector(64), 3}).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE((*wide)->Run({Vector(64), Vector(64), -(int64_t{1} << 40)}).ok());
+}
+
+// Records the calls that it is given.
+class RecordingWriter : public ReproWriter {
+ public:
+  absl::Status Write(const BoundKernel& kernel, const codegen::Config& config, absl::Span<const Argument> arguments,
+                     const std::string& reason) override {
+    calls.push_back(kernel.name() + " " + config.ToString() + " " + arguments.back().TypeName() + ": " + reason);
+    return result;
+  }
+  std::vector<std::string> calls;
+  absl::Status result;
+};
+
+TEST_F(BoundKernelTest, PrintReproWritesTheProgramOfACallThatFails) {
+  const auto writer = std::make_shared<RecordingWriter>();
+  absl::Status compiled = absl::InvalidArgumentError("ptxas: out of registers");
+  device_ =
+      std::make_shared<FakeDevice>(FakeDevice::Behaviour{.compile = [&](const std::string&) { return compiled; }});
+  KernelSpec spec = AddScaledSpec();
+  spec.config = narrow_;
+  spec.settings = Settings{.print_repro = true};
+  spec.repro_writer = writer;
+  const auto bound = Bound(std::move(spec));
+  EXPECT_THAT(Message(bound->Run(arguments_).status()), HasSubstr("out of registers"));
+  EXPECT_THAT(writer->calls, testing::ElementsAre(testing::AllOf(
+                                 HasSubstr("add_scaled"), HasSubstr("block_sizes=[64]"), HasSubstr("float: "),
+                                 HasSubstr("INVALID_ARGUMENT: ptxas: out of registers"))));
+  EXPECT_THAT(Message(bound->RunInto(arguments_, {Vector(512)})), HasSubstr("out of registers"));
+  EXPECT_THAT(writer->calls, testing::SizeIs(2));
+  writer->result = absl::UnavailableError("the disk is full");
+  EXPECT_THAT(Message(bound->Run(arguments_).status()), HasSubstr("out of registers")) << "the call's own error";
+}
+
+TEST_F(BoundKernelTest, ReprosOfCallsThatSucceedAreWrittenOnRequest) {
+  const auto writer = std::make_shared<RecordingWriter>();
+  KernelSpec spec = WithDefault();
+  spec.repro_writer = writer;
+  const auto bound = Bound(std::move(spec));
+  ASSERT_TRUE(bound->Run(arguments_).ok());
+  EXPECT_THAT(writer->calls, testing::IsEmpty());
+  EXPECT_TRUE(bound->WriteRepro(arguments_, "slow").ok());
+  EXPECT_THAT(writer->calls, testing::ElementsAre(HasSubstr(": slow")));
+  EXPECT_THAT(Message(Bound(WithDefault())->WriteRepro(arguments_, "slow")), HasSubstr("has no writer of programs"));
 }
 
 TEST_F(BoundKernelTest, DebugStringSaysWhatItIs) {

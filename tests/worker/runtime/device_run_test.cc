@@ -1,6 +1,7 @@
 // Tests kernels on a real device: the first OpenCL device, which is PoCL if there is no other.
 
 #include <cmath>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
@@ -118,6 +119,72 @@ TEST_P(DeviceRunTest, TakesBooleansAndIndicesAndGivesBooleans) {
     ExpectReferenceResults(spec, {Cycle(DType::kBool, 37, 1, 2), Cycle(DType::kI32, 37, 7, 11), table});
   }
   ExpectReferenceResults(spec, {Cycle(DType::kBool, 1, 1, 2), Cycle(DType::kI32, 1, 1, 2), Waves({2, 300}, {300, 1})});
+}
+
+// Computes out[m] = table[at[m]] + x[m] * scale, in integers.
+absl::Status PickAndScale(ir::Trace& trace) {
+  const ir::TensorRef x = trace.Tensor("x");
+  const ir::AxisRef m = trace.Tile(trace.SizeOf(x, 0));
+  const ir::Value row = trace.Load(trace.Tensor("at"), {m});
+  const ir::Value picked = trace.Load(trace.Tensor("table"), {row});
+  trace.Store(trace.OutputLike("out", x), {m}, picked + trace.Load(x, {m}) * trace.Scalar("scale"));
+  return absl::OkStatus();
+}
+
+KernelSpec PickAndScaleSpec() {
+  return {.name = "pick_and_scale",
+          .parameters = {{.name = "at"},
+                         {.name = "table"},
+                         {.name = "x"},
+                         {.name = "scale", .kind = ParameterKind::kScalar, .default_value = Argument(3)}},
+          .body = PickAndScale};
+}
+
+TEST_P(DeviceRunTest, IntegersOfEveryDTypeAreElementsAndIndices) {
+  for (const DType dtype : device::kAllDTypes) {
+    if (!IsInteger(dtype)) continue;
+    SCOPED_TRACE(std::string(ShortName(dtype)));
+    ExpectReferenceResults(PickAndScaleSpec(),
+                           {Cycle(dtype, 37, 7, 11), Cycle(dtype, 11, 5, 100), Cycle(dtype, 37, 3, 90)});
+  }
+}
+
+// The device is exact where the reference, which computes in doubles, is not.
+TEST_P(DeviceRunTest, SixtyFourBitsAreExact) {
+  const auto upload = [&](DType dtype, const std::vector<uint64_t>& bits) {
+    const Tensor tensor = *AllocateTensor(device_, dtype, {static_cast<int64_t>(bits.size())});
+    EXPECT_TRUE(device_
+                    ->Upload(tensor.buffer.get(), 0,
+                             absl::MakeConstSpan(reinterpret_cast<const std::byte*>(bits.data()), 8 * bits.size()))
+                    .ok());
+    return tensor;
+  };
+  const std::vector<uint64_t> x = {0x8000000000000001, 0x7fffffffffffffff, 0xffffffffffffffff, 0x0123456789abcdef};
+  const std::vector<uint64_t> table = {1, 0xfedcba9876543210};
+  const int64_t scale = (int64_t{1} << 40) + 3;
+  for (const Argument& number : {Argument(scale), Argument(ConstExpr(scale))}) {
+    for (const DType dtype : {DType::kI64, DType::kU64}) {
+      const auto outputs = With(PickAndScaleSpec(), false)
+                               ->Run({upload(dtype, {1, 0, 1, 0}), upload(dtype, table), upload(dtype, x), number});
+      ASSERT_TRUE(outputs.ok()) << outputs.status();
+      const std::vector<std::byte> bytes = *BytesOf(outputs->at(0));
+      for (size_t i = 0; i < x.size(); ++i) {
+        uint64_t actual = 0;
+        std::memcpy(&actual, &bytes[8 * i], 8);
+        EXPECT_EQ(actual, table[1 - i % 2] + x[i] * static_cast<uint64_t>(scale)) << ShortName(dtype) << " " << i;
+      }
+    }
+  }
+}
+
+TEST_P(DeviceRunTest, AConstExprGivesTheResultsOfAnArgument) {
+  const std::unique_ptr<Kernel> kernel = With(PickAndScaleSpec(), false);
+  const Tensor at = *ToDevice(device_, Cycle(DType::kI64, 64, 7, 11));
+  const Tensor x = *ToDevice(device_, Cycle(DType::kI16, 64, 3, 100));
+  const auto argument = kernel->Run({at, x, x, 5});
+  const auto constant = kernel->Run({at, x, x, ConstExpr(5)});
+  ASSERT_TRUE(argument.ok() && constant.ok()) << constant.status();
+  EXPECT_EQ(ToHost(argument->at(0))->data, ToHost(constant->at(0))->data);
 }
 
 TEST_P(DeviceRunTest, AnEmptyTensorLaunchesNothing) {

@@ -36,6 +36,10 @@ TEST(KernelCreateTest, WhatIsGivenTwiceOrNotAtAllIsRefused) {
          spec->named_settings = {{"speed", "high"}};
        }),
        "unknown setting 'speed'"},
+      {with([](KernelSpec* spec) {
+         spec->named_settings = {{"print_repro", "true"}};
+       }),
+       "the setting print_repro needs a writer"},
       {with([](KernelSpec* spec) { spec->body = nullptr; }), "either body or body_of_arguments"},
       {with([](KernelSpec* spec) { spec->name = "kernel"; }), "'kernel', which is reserved"},
       {with([](KernelSpec* spec) { spec->parameters.push_back({.name = "x"}); }), "parameter 4"},
@@ -133,6 +137,61 @@ TEST_F(KernelTest, ConstantsReachTheTracedFunction) {
     return AddScaled(trace);
   };
   EXPECT_NE(Bind(*MakeKernel(std::move(spec)), {Vector(64), Vector(64), 1.0, true}), nullptr);
+}
+
+TEST_F(KernelTest, AConstExprOfACallIsANumberInTheTrace) {
+  KernelSpec spec = AddScaledSpec();
+  spec.settings = Settings{.use_default_config = true};
+  double seen = 0;
+  spec.body = nullptr;
+  spec.body_of_arguments = [&seen](ir::Trace& trace, absl::Span<const Argument> arguments) {
+    seen = arguments[2].number();
+    return AddScaled(trace);
+  };
+  const auto kernel = MakeKernel(std::move(spec));
+  const auto argument = Bind(*kernel, {Vector(64), Vector(64), 3.0});
+  const auto constant = Bind(*kernel, {Vector(64), Vector(64), ConstExpr(3.0)});
+  EXPECT_EQ(seen, 3);
+  EXPECT_NE(argument, constant);
+  EXPECT_EQ(constant, Bind(*kernel, {Vector(64), Vector(64), ConstExpr(3.0)}));
+  EXPECT_NE(constant, Bind(*kernel, {Vector(64), Vector(64), ConstExpr(4.0)}));
+  EXPECT_EQ(seen, 4);
+  EXPECT_EQ(constant, Bind(*kernel, {Vector(64), Vector(64)}, {{"scale", ConstExpr(3.0)}}));
+  EXPECT_THAT(argument->ToSource().value(), HasSubstr("scalar0"));
+  EXPECT_THAT(constant->ToSource().value(), testing::AllOf(testing::Not(HasSubstr("scalar0")), HasSubstr("3.0f")));
+  EXPECT_TRUE(constant->Run(Arguments{Vector(64), Vector(64), ConstExpr(3.0)}).ok());
+  EXPECT_EQ(constant->Run(Arguments{Vector(64), Vector(64), ConstExpr(5.0)}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(KernelTest, AConstExprHasToFitItsParameter) {
+  KernelSpec spec = AddScaledSpec();
+  spec.parameters.push_back({.name = "rounds", .kind = ParameterKind::kConstexpr, .default_value = Argument(1)});
+  const auto kernel = MakeKernel(Counted(std::move(spec), &traces_));
+  const auto message = [&](const Arguments& arguments) {
+    return std::string(kernel->Bind(arguments).status().message());
+  };
+  EXPECT_THAT(message({Vector(64), ConstExpr(1)}), HasSubstr("parameter 'y' takes a tensor, not ConstExpr of int"));
+  EXPECT_THAT(message({Vector(64), Vector(64), ConstExpr("a")}), HasSubstr("takes a number, not ConstExpr of str"));
+  EXPECT_EQ(Bind(*kernel, {Vector(64), Vector(64), 1.0, 2}), Bind(*kernel, {Vector(64), Vector(64), 1.0, ConstExpr(2)}))
+      << "a parameter that is always constant has the same key";
+  EXPECT_EQ(traces_, 1);
+}
+
+TEST_F(KernelTest, ScalarsAndConstExprsGiveTheSameDTypes) {
+  KernelSpec spec = AddScaledSpec();
+  spec.body = [](ir::Trace& trace) {
+    const ir::TensorRef x = trace.Tensor("x");
+    const ir::AxisRef m = trace.Tile(trace.SizeOf(x, 0));
+    const ir::Value scaled = trace.Load(x, {m}) * trace.Scalar("scale");
+    EXPECT_EQ(scaled.dtype(), device::DType::kF16) << "a number does not widen a tensor";
+    trace.Store(trace.OutputLike("out", x), {m}, scaled);
+    return absl::OkStatus();
+  };
+  const auto kernel = MakeKernel(std::move(spec));
+  const Tensor x = TensorOn(device_, {64}, device::DType::kF16);
+  Bind(*kernel, {x, x, 0.5});
+  Bind(*kernel, {x, x, ConstExpr(0.5)});
 }
 
 TEST_F(KernelTest, ResetForgets) {

@@ -52,6 +52,27 @@ TEST_F(LeavesTest, WhatAFunctionCapturedIsPartOfTheArguments) {
   EXPECT_EQ(CollectLeaves(signature_, arguments).scalars.size(), 1);
 }
 
+TEST_F(LeavesTest, KeysOfEveryKindAreNames) {
+  const Arguments arguments = {a_,
+                               Argument::OfMap({{"s", b_},
+                                                {7, 1},
+                                                {-7, 2},
+                                                {0.5, c_},
+                                                {true, ConstExpr(4)},
+                                                {MapKey::OfTuple({1, "t"}), Argument::OfMap({{2, 3.0}})}}),
+                               3};
+  const LeafNames names = *NameLeaves(signature_, arguments);
+  EXPECT_THAT(names.tensors, ElementsAre("x", "rest_s", "rest_0_5"));
+  EXPECT_THAT(names.scalars, ElementsAre("rest_minus7", "rest_7", "rest_1_t_2"));
+  EXPECT_THAT(names.constants, ElementsAre("rest_true", "rounds"));
+  const Leaves leaves = CollectLeaves(signature_, arguments);
+  ASSERT_EQ(leaves.constants.size(), 2);
+  EXPECT_EQ(*leaves.constants[0], Argument(4)) << "the value of the ConstExpr";
+  EXPECT_THAT(
+      std::string(NameLeaves(signature_, Arguments{a_, Argument::OfMap({{1, b_}, {"1", c_}}), 3}).status().message()),
+      HasSubstr("'rest_1'"));
+}
+
 TEST_F(LeavesTest, NamesThatCollideAreRefused) {
   const Arguments arguments = {a_, Argument::OfMap({{"a b", 1}, {"a-b", 2}}), 3};
   EXPECT_THAT(std::string(NameLeaves(signature_, arguments).status().message()), HasSubstr("'rest_a_b'"));

@@ -13,6 +13,7 @@
 
 #include "tests/worker/runtime/fake_device.h"
 #include "tests/worker/runtime/program_memory.h"
+#include "worker/device/interop.h"
 #include "worker/device/open_device.h"
 
 namespace telemetry::worker::runtime {
@@ -122,6 +123,22 @@ TEST_F(ProgramTensorTest, FindsOutputsThatShareMemory) {
   EXPECT_THAT(std::string(CheckNoOverlap({}, {first, middle}).message()), HasSubstr("shares memory with the output"));
 }
 
+TEST_F(ProgramTensorTest, EveryDTypePassesThroughDlpack) {
+  for (const DType dtype : device::kAllDTypes) {
+    ir::HostArray array = ir::HostArray::Dense(dtype, {2, 3});
+    array.SetRowMajor({0, 1, 1, 0, 1, 0});
+    const Tensor made = AllocateProgramTensor(device_, dtype, array.sizes).value();
+    ASSERT_TRUE(device_->Upload(made.buffer.get(), 0, ir::ToBytes(array)).ok());
+    ASSERT_TRUE(InteropOf(*device_).value()->Publish(made.buffer.get()).ok());
+    DLManagedTensor* managed = ToDlpack(made).value();
+    EXPECT_EQ(managed->dl_tensor.dtype.bits, 8 * SizeOf(dtype));
+    const absl::StatusOr<Tensor> back = FromDlpack(device_, managed);
+    ASSERT_TRUE(back.ok()) << back.status();
+    EXPECT_EQ(back->dtype, dtype);
+    EXPECT_EQ(ToHost(*back)->RowMajor(), array.data) << ShortName(dtype);
+  }
+}
+
 TEST_F(ProgramTensorTest, ImportsDlpack) {
   for (size_t i = 0; i < 64; ++i) floats_[i] = static_cast<float>(i);
   OtherTensor<DLManagedTensor> other(&floats_);
@@ -162,11 +179,13 @@ TEST_F(ProgramTensorTest, ImportsVersionedDlpackAndKeepsReadOnlyTensors) {
 TEST_F(ProgramTensorTest, KnowsTheElementTypes) {
   OtherTensor<DLManagedTensor> other(&floats_);
   dlpack::DLTensor tensor = other.managed.dl_tensor;
-  const std::vector<std::pair<dlpack::DLDataType, DType>> types = {{{.code = 2, .bits = 32}, DType::kF32},
-                                                                   {{.code = 2, .bits = 16}, DType::kF16},
-                                                                   {{.code = 4, .bits = 16}, DType::kBF16},
-                                                                   {{.code = 0, .bits = 32}, DType::kI32},
-                                                                   {{.code = 6, .bits = 8}, DType::kBool}};
+  const std::vector<std::pair<dlpack::DLDataType, DType>> types = {
+      {{.code = 2, .bits = 32}, DType::kF32},  {{.code = 2, .bits = 16}, DType::kF16},
+      {{.code = 4, .bits = 16}, DType::kBF16}, {{.code = 0, .bits = 8}, DType::kI8},
+      {{.code = 0, .bits = 16}, DType::kI16},  {{.code = 0, .bits = 32}, DType::kI32},
+      {{.code = 0, .bits = 64}, DType::kI64},  {{.code = 1, .bits = 8}, DType::kU8},
+      {{.code = 1, .bits = 16}, DType::kU16},  {{.code = 1, .bits = 32}, DType::kU32},
+      {{.code = 1, .bits = 64}, DType::kU64},  {{.code = 6, .bits = 8}, DType::kBool}};
   for (const auto& [type, dtype] : types) {
     tensor.dtype = type;
     const absl::StatusOr<Tensor> imported = BorrowDlpack(device_, tensor);
@@ -178,8 +197,8 @@ TEST_F(ProgramTensorTest, KnowsTheElementTypes) {
     EXPECT_EQ(exported->dl_tensor.dtype.lanes, 1);
     exported->deleter(exported);
   }
-  tensor.dtype = {.code = 0, .bits = 64};
-  ExpectRefused(tensor, "convert to f32, f16, bf16, i32 or bool");
+  tensor.dtype = {.code = 2, .bits = 64};
+  ExpectRefused(tensor, "convert to one of f32, f16, bf16, i32, bool, i8, i16, i64, u8, u16, u32, u64");
   tensor.dtype = {.code = 2, .bits = 32, .lanes = 4};
   ExpectRefused(tensor, "4 lanes");
 }

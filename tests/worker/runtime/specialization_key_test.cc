@@ -54,6 +54,14 @@ TEST(SpecializationKeyTest, ReadsAsItsHeaderSays) {
   EXPECT_EQ(Key(Argument::OfList({1, "a"})), "list[int,str(1:a),];");
   EXPECT_EQ(Key(Argument::OfTuple({1, Argument::OfTuple({})})), "tuple[int,tuple[],];");
   EXPECT_EQ(Key(Argument::OfMap({{"b", 1}, {"a", 2.0}})), "map{1:a:float,1:b:int,};");
+  EXPECT_EQ(Key(Argument::OfMap({{2, 1}, {-1, true}, {0.5, 1}, {true, 1}, {"k", 1}})),
+            "map{1:k:int,bool=true:int,int=-1:bool,int=2:int,float=0.5:int,};");
+  EXPECT_EQ(Key(Argument::OfMap({{MapKey::OfTuple({1, "a", MapKey::OfTuple({})}), 1}})),
+            "map{tuple[int=1,1:a,tuple[],]:int,};");
+  EXPECT_EQ(Key(int64_t{1} << 31), "int64;");
+  EXPECT_EQ(Key(ConstExpr(3)), "constexpr(int=3);");
+  EXPECT_EQ(ConstexprKey(ConstExpr(3)), "int=3;");
+  EXPECT_EQ(Key(Argument::OfList({ConstExpr(3), 3})), "list[constexpr(int=3),int,];");
   EXPECT_EQ(Key(Argument::OfStruct("Opts", {{"b", 1}, {"a", DType::kF16}})),
             "struct(4:Opts){1:b:int,1:a:dtype(f16),};");
   EXPECT_THAT(Key(Argument::OfFunction("f", &anything, {1})), AllOf(HasSubstr("function("), HasSubstr(",[int,])")));
@@ -109,6 +117,13 @@ std::vector<Pair> Pairs() {
       {"lists nested otherwise", list({list({1}), 1}), list({list({1, 1})}), false, false},
       {"strings with the punctuation of lists", list({"a,1:b"}), list({"a", "b"}), false, false},
       {"lists of other numbers", list({1}), list({2}), true, true},
+      {"maps whose keys have other types", Argument::OfMap({{1, 1}}), Argument::OfMap({{1.0, 1}}), false, false},
+      {"maps with an int and a string", Argument::OfMap({{1, 1}}), Argument::OfMap({{"1", 1}}), false, false},
+      {"maps with a tuple and an int", Argument::OfMap({{MapKey::OfTuple({1}), 1}}), Argument::OfMap({{1, 1}}), false,
+       false},
+      {"maps with equal zeros", Argument::OfMap({{0.0, 1}}), Argument::OfMap({{-0.0, 1}}), true, true, true},
+      {"constants", Argument(ConstExpr(1)), Argument(ConstExpr(2)), false, false},
+      {"a constant and an argument", Argument(ConstExpr(1)), Argument(1), false, false, true},
       {"maps with other keys", Argument::OfMap({{"a", 1}}), Argument::OfMap({{"b", 1}}), false, false},
       {"structs of other types", Argument::OfStruct("A", {{"a", 1}}), Argument::OfStruct("B", {{"a", 1}}), false,
        false},

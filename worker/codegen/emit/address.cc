@@ -19,19 +19,21 @@ std::string AddressOfAccess(const TileCode& code, const ir::Graph& graph, const 
     if (tensor.sizes[d].is_static && tensor.sizes[d].value == 1 && indices[d].kind == Index::Kind::kAxis) continue;
     if (stride.is_static && stride.value == 0) continue;
     std::string index;
+    bool is_long = false;
     switch (indices[d].kind) {
       case Index::Kind::kAxis:
         index = code.Position(set, indices[d].axis);
         break;
       case Index::Kind::kGather:
-        index = element(ir::Arg{indices[d].value}, false);
+        index = element(ir::Arg{indices[d].value}, wide ? text::RegisterType::kLong : text::RegisterType::kInt);
+        is_long = wide;
         break;
       case Index::Kind::kLiteral:
         index = std::to_string(indices[d].literal);
         break;
     }
     if (index == "0") continue;
-    if (wide) index = Cat("(i64)", index);
+    if (wide && !is_long) index = Cat("(i64)", index);
     const std::string factor = StrideExpression(stride, tensor_index, static_cast<int>(d));
     sum += Cat(sum.empty() ? "" : " + ", index, factor == "1" ? "" : Cat(" * ", factor));
   }
@@ -39,7 +41,7 @@ std::string AddressOfAccess(const TileCode& code, const ir::Graph& graph, const 
 }
 
 std::string AddressOfLoad(const TileCode& code, const ir::Graph& graph, const ir::Node& load, int set) {
-  return AddressOfAccess(code, graph, load, set, [](const ir::Arg&, bool) { return std::string(); });
+  return AddressOfAccess(code, graph, load, set, [](const ir::Arg&, text::RegisterType) { return std::string(); });
 }
 
 std::string TensorName(int tensor) { return Cat("t", tensor); }

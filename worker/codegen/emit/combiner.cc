@@ -23,7 +23,7 @@ void Combiner::CombineLanes(const std::string& own, const std::string& own_posit
   for (int64_t bit = 1; bit <= bits; bit *= 2) {
     if ((bits & bit) == 0) continue;
     out.Open("");
-    out.Line("const ", is_float_ ? "float" : "int", " other = __shfl_xor_sync(0xffffffffu, ", own, ", ", bit, ");");
+    out.Line("const ", TypeName(type_), " other = __shfl_xor_sync(0xffffffffu, ", own, ", ", bit, ");");
     if (has_position()) {
       out.Line("const int other_at = __shfl_xor_sync(0xffffffffu, ", own_position, ", ", bit, ");");
     }
@@ -36,17 +36,17 @@ std::string Combiner::Expression(const std::string& x, const std::string& y) con
   switch (op_) {
     case Op::kAMax:
     case Op::kAMin:
-      return Cat(code_.dialect().MaximumFunction(is_float_, op_ == Op::kAMin), "(", x, ", ", y, ")");
+      return Cat(code_.dialect().MaximumFunction(type_, op_ == Op::kAMin), "(", x, ", ", y, ")");
     case Op::kProd:
-      return is_float_ ? Cat(x, " * ", y) : Cat("(int)((u32)", x, " * (u32)", y, ")");
+      return text::ArithmeticText(type_, x, "*", y);
     default:
-      return is_float_ ? Cat(x, " + ", y) : Cat("(int)((u32)", x, " + (u32)", y, ")");
+      return text::ArithmeticText(type_, x, "+", y);
   }
 }
 
 std::string Combiner::Better() const {
-  std::string name = is_float_ ? "comes_before_f" : "comes_before_i";
-  const std::string_view type = is_float_ ? "float" : "int";
+  std::string name = Cat("comes_before_", TypeLetter(type_));
+  const std::string_view type = TypeName(type_);
   code_.dialect().AddFunction(name, Cat("FN int ", name, "(", type, " x, int x_at, ", type, " y, int y_at) {\n",
                                         "  const int x_nan = x != x, y_nan = y != y;\n",
                                         "  if (x_nan || y_nan) return x_nan && (!y_nan || x_at < y_at);\n",

@@ -14,7 +14,7 @@ inline constexpr int64_t kLanes = 32;  // threads of a warp
 // position arguments. Refers to `code`, which must outlive the combiner.
 class Combiner {
  public:
-  Combiner(TileCode& code, ir::Op op, bool is_float) : code_(code), op_(op), is_float_(is_float) {}
+  Combiner(TileCode& code, ir::Op op, text::RegisterType type) : code_(code), op_(op), type_(type) {}
 
   bool has_position() const { return op_ == ir::Op::kArgMax; }
 
@@ -34,7 +34,7 @@ class Combiner {
 
   TileCode& code_;
   ir::Op op_;
-  bool is_float_;
+  text::RegisterType type_;
 };
 
 }  // namespace telemetry::worker::codegen::emit

@@ -95,8 +95,8 @@ absl::Status RegionEmitter::EmitIf(int index, Frame* frame) {
   Values results;
   for (const ir::Arg& item : std::get<ir::Arg::List>(then.nodes.back().args[0].value)) {
     const auto* ref = std::get_if<ir::NodeRef>(&item.value);
-    const bool is_float = ref == nullptr ? std::holds_alternative<double>(item.value) : IsFloat(*then.at(*ref).dtype);
-    results.push_back(code_.Declare(is_float, ref == nullptr ? std::vector<int>() : then.at(*ref).shape, 0));
+    const text::RegisterType type = ref == nullptr ? TypeOfNumber(item) : text::RegisterOf(*then.at(*ref).dtype);
+    results.push_back(code_.Declare(type, ref == nullptr ? std::vector<int>() : then.at(*ref).shape, 0));
   }
   const size_t begins_at = out.text().size();
   for (size_t branch = 0; branch < 2; ++branch) {
@@ -119,7 +119,7 @@ void RegionEmitter::MeetAgain(size_t begins_at) {
 RegionEmitter::Values RegionEmitter::Copies(const Values& values) {
   Values copies;
   for (const TileValue& value : values) {
-    copies.push_back(code_.Declare(value.is_float, value.axes, value.set));
+    copies.push_back(code_.Declare(value.type, value.axes, value.set));
     code_.Assign(copies.back(), value);
   }
   return copies;

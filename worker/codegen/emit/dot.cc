@@ -10,9 +10,10 @@ TileValue EmitDot(TileCode& code, const ir::Graph& graph, int node, const ValueI
   };
   const TileValue a = operand(0);
   const TileValue b = operand(1);
-  TileValue result = code.Declare(true, dot.shape, 0);
+  TileValue result = code.Declare(text::RegisterType::kFloat, dot.shape, 0);
   const bool accumulates = dot.args.size() > 2 && !std::holds_alternative<std::monostate>(dot.args[2].value);
-  code.Assign(result, accumulates ? value_in(dot.args[2], 0) : TileValue{.name = "0.0f", .is_float = true});
+  code.Assign(result,
+              accumulates ? value_in(dot.args[2], 0) : TileValue{.name = "0.0f", .type = text::RegisterType::kFloat});
   const auto mma = code.mma().dots.find({graph.id, node});
   if (mma == code.mma().dots.end()) {
     AddDotFma(code, dot, a, b, result);

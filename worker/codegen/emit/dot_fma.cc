@@ -46,13 +46,13 @@ std::string At(const TileCode& code, const Shared& shared, int set, const std::s
 void Stage(TileCode& code, const Shared& shared, const TileValue& value) {
   code.ForRegisters(value.set, value.axes, [&] {
     const std::string depth = Cat("(", code.LocalPosition(value.set, shared.axis), ")");
-    code.out().Line(At(code, shared, value.set, depth), " = ", code.ElementAs(value, true), ";");
+    code.out().Line(At(code, shared, value.set, depth), " = ", code.ElementAs(value, text::RegisterType::kFloat), ";");
   });
 }
 
 // Emits the reads of an operand's row into registers, once for each step of the summed axis.
 TileValue ReadRow(TileCode& code, const Shared& shared) {
-  TileValue row = code.Declare(true, shared.others, 0);
+  TileValue row = code.Declare(text::RegisterType::kFloat, shared.others, 0);
   code.ForRegisters(0, shared.others,
                     [&] { code.out().Line(code.Element(row), " = ", At(code, shared, 0, "depth"), ";"); });
   return row;

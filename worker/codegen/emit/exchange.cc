@@ -26,7 +26,8 @@ class Exchange {
   // Emits the exchange, with as many registers at a time as fit into kMostScratchBytes.
   void Emit() {
     text::CodeWriter& out = code_.out();
-    const int64_t words = has_position() ? 2 : 1;
+    const int64_t value_words = RegisterBytes(result().type) / 4;
+    const int64_t words = value_words + (has_position() ? 1 : 0);
     const int64_t registers = code_.set(result().set).Registers(result().axes);
     const int64_t at_once = RegistersAtOnce(registers, 4 * words * threads());
     const int64_t bytes = at_once * words * threads() * 4;
@@ -35,7 +36,9 @@ class Exchange {
     out.Open("for (int first = 0; first < ", registers, "; first += ", at_once, ")");
     const std::string memory = across_blocks_ ? "exchange" : "scratch";
     out.Line("LOCAL ", type(), "* partial = (LOCAL ", type(), "*)", memory, ";");
-    if (words == 2) out.Line("LOCAL int* partial_at = (LOCAL int*)", memory, " + ", at_once * threads(), ";");
+    if (has_position()) {
+      out.Line("LOCAL int* partial_at = (LOCAL int*)", memory, " + ", value_words * at_once * threads(), ";");
+    }
     // In a cluster an arrival is pending between exchanges. After the wait, all blocks have read the earlier results.
     out.Line(across_blocks_ ? "cluster_wait();" : "BARRIER();");
     Leave(at_once);
@@ -50,7 +53,7 @@ class Exchange {
   const TileValue& result() const { return partials_.value; }
   bool has_position() const { return partials_.combiner.has_position(); }
   int64_t threads() const { return code_.plan().threads; }
-  std::string type() const { return result().is_float ? "float" : "int"; }
+  std::string_view type() const { return TypeName(result().type); }
   // Returns the bits of the thread's index inside a block that distinguish results.
   int64_t ResultBits() const { return code_.set(result().set).ThreadBits(result().axes) & (threads() - 1); }
   static std::string AsArray(const TileValue& v) { return v.axes.empty() ? Cat("(&", v.name, ")") : v.name; }
@@ -125,9 +128,14 @@ class Exchange {
   std::string Part(const std::string& array, const std::string& j) const {
     const std::string offset = Cat(j, " * ", run_.lowest);
     if (!across_blocks_) return Cat(array, "[mine + ", offset, "]");
-    const bool is_float = result().is_float && array == "partial";
+    const text::RegisterType type = array == "partial" ? result().type : text::RegisterType::kInt;
     text::AddClusterFunctions(&code_.dialect());
-    return Cat(is_float ? "AS_FLOAT" : "(int)", "(cluster_read(", array, " + mine, from + ", offset, "))");
+    if (RegisterBytes(type) == 8) {
+      text::AddWideClusterRead(&code_.dialect());
+      return Cat("(", TypeName(type), ")(cluster_read_wide(", array, " + mine, from + ", offset, "))");
+    }
+    const std::string convert = IsFloat(type) ? "AS_FLOAT" : Cat("(", TypeName(type), ")");
+    return Cat(convert, "(cluster_read(", array, " + mine, from + ", offset, "))");
   }
 
   TileCode& code_;

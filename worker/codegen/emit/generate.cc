@@ -67,8 +67,8 @@ std::string Declaration(const ir::DeviceIr& ir, const Parameter& parameter, bool
     case Parameter::Kind::kStride:
       return Cat("const i64 stride", parameter.index, "_", parameter.dimension);
     case Parameter::Kind::kScalar: {
-      const bool is_float = IsFloat(ir.scalars[static_cast<size_t>(parameter.index)].dtype);
-      return Cat("const ", is_float ? "float" : "int", " scalar", parameter.index);
+      const ir::ScalarParameter& scalar = ir.scalars[static_cast<size_t>(parameter.index)];
+      return Cat("const ", TypeName(text::RegisterOf(scalar.dtype)), " scalar", parameter.index);
     }
   }
   return "";

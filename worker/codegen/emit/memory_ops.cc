@@ -94,7 +94,7 @@ TileValue EmitLoad(TileCode& code, const ir::Graph& graph, int node, int set, co
   const plan::AccessPlan& plan = code.plan().AccessPlanFor(graph.id, node);
   const Accessing access = {code, graph, load, tensor, plan, set, element};
   const DType dtype = access.host().dtype;
-  TileValue value = code.Declare(IsFloat(dtype), load.shape, set);
+  TileValue value = code.Declare(text::RegisterOf(dtype), load.shape, set);
   const Vector vector = VectorFor(access, load.shape);
   // No eviction policy for a tensor that the kernel stores: another thread of the block may have just written the
   // element, and a cached line would be stale.
@@ -107,7 +107,7 @@ TileValue EmitLoad(TileCode& code, const ir::Graph& graph, int node, int set, co
       set, load.shape,
       [&] {
         if (!code.InRange(set, load.shape).empty()) {
-          const std::string zero = value.is_float ? "0.0f" : "0";
+          const std::string zero = IsFloat(value.type) ? "0.0f" : "0";
           if (vector.length == 1) {
             code.out().Line(code.Element(value), " = ", zero, ";");
           } else {
@@ -144,23 +144,23 @@ void EmitStore(TileCode& code, const ir::Graph& graph, int node, const ElementFu
   const DType dtype = access.host().dtype;
   const std::vector<int> axes = StoreAxes(graph, store);
   const Vector vector = VectorFor(access, axes);
-  const std::string_view type = IsFloat(dtype) ? "float" : "int";
+  const text::RegisterType type = text::RegisterOf(dtype);
   const ir::Arg& value = StoredValue(graph, store, dtype);
   if (SuitsQuads(code, graph, node, vector.axis)) {
-    EmitQuadStore(code, graph, node, vector.axis, element, [&] { return element(value, true); });
+    EmitQuadStore(code, graph, node, vector.axis, element, [&] { return element(value, text::RegisterType::kFloat); });
     return;
   }
   const auto write = [&](int64_t count) {
-    code.out().Line(type, " moved[", count, "];");
+    code.out().Line(TypeName(type), " moved[", count, "];");
     if (count == 1) {
-      code.out().Line("moved[0] = ", element(value, IsFloat(dtype)), ";");
+      code.out().Line("moved[0] = ", element(value, type), ";");
     } else {
       const std::string i = TileCode::RegisterIndex(vector.axis);
       code.out().Line("const int from = ", i, ";");
       code.out().Line("UNROLL");
       code.out().Open("for (int j = 0; j < ", count, "; ++j)");
       code.out().Line("const int ", i, " = from + j;");
-      code.out().Line("moved[j] = ", element(value, IsFloat(dtype)), ";");
+      code.out().Line("moved[j] = ", element(value, type), ";");
       code.out().Close();
     }
     code.out().Line(code.dialect().StoreFunction(dtype, count, plan.eviction), "(", Address(access), ", moved);");

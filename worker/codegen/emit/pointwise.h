@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -9,13 +10,16 @@
 
 namespace telemetry::worker::codegen::emit {
 
-// Returns the C expression of an argument's element at the current register.
-using ElementFunction = std::function<std::string(const ir::Arg& arg, bool as_float)>;
-// Reports whether an argument is a float.
-using IsFloatArg = std::function<bool(const ir::Arg& arg)>;
+// Returns the C expression of an argument's element at the current register, converted to a type.
+using ElementFunction = std::function<std::string(const ir::Arg& arg, text::RegisterType type)>;
+// Returns the type of an argument; nullopt for an integer that takes the type of the other arguments.
+using TypeOfArg = std::function<std::optional<text::RegisterType>(const ir::Arg& arg)>;
+
+// Returns the type of a number: kFloat or kInt.
+text::RegisterType TypeOfNumber(const ir::Arg& arg);
 
 // Returns the C expression of a pointwise node's element. UNIMPLEMENTED if the node's operation is not pointwise.
 absl::StatusOr<std::string> PointwiseExpression(const ir::Node& node, const ElementFunction& element,
-                                                const IsFloatArg& is_float, text::DialectText* dialect);
+                                                const TypeOfArg& type_of, text::DialectText* dialect);
 
 }  // namespace telemetry::worker::codegen::emit

@@ -29,11 +29,11 @@ std::vector<Bits> SplitIntoRuns(int64_t mask, int64_t most) {
 class Reduction {
  public:
   Reduction(TileCode& code, const ir::Node& node, const TileValue& value)
-      : code_(code), node_(node), value_(value), combiner_(code, node.op, value.is_float) {
+      : code_(code), node_(node), value_(value), combiner_(code, node.op, value.type) {
     std::vector<int> shape = value.axes;
     shape.erase(std::remove(shape.begin(), shape.end(), node.axis), shape.end());
-    result_ = code.Declare(value.is_float, shape, value.set);
-    if (combiner_.has_position()) position_ = code.Declare(false, shape, value.set);
+    result_ = code.Declare(value.type, shape, value.set);
+    if (combiner_.has_position()) position_ = code.Declare(text::RegisterType::kInt, shape, value.set);
   }
 
   TileValue Emit() {

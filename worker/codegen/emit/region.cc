@@ -8,6 +8,7 @@
 #include "worker/codegen/emit/pointwise.h"
 #include "worker/codegen/emit/reduction.h"
 #include "worker/codegen/plan/rounding.h"
+#include "worker/ir/half.h"
 
 namespace telemetry::worker::codegen::emit {
 namespace {
@@ -18,21 +19,24 @@ using ir::Op;
 using record::Cat;
 
 // Returns a number argument as a C literal.
-std::string Literal(const ir::Arg& arg, bool as_float) {
-  double number = 0;
-  if (const auto* boolean = std::get_if<bool>(&arg.value)) number = *boolean ? 1 : 0;
-  if (const auto* integer = std::get_if<int64_t>(&arg.value)) number = static_cast<double>(*integer);
-  if (const auto* real = std::get_if<double>(&arg.value)) number = *real;
-  if (as_float) return text::DialectText::FloatLiteral(number);
-  const auto integer = static_cast<int64_t>(number);
-  // C has no literal for the smallest int.
-  if (integer == INT32_MIN) return "(-2147483647 - 1)";
-  return integer < 0 ? Cat("(", integer, ")") : std::to_string(integer);
+std::string Literal(const ir::Arg& arg, text::RegisterType type) {
+  if (const auto* boolean = std::get_if<bool>(&arg.value)) return text::LiteralText(type, int64_t{*boolean ? 1 : 0});
+  if (const auto* integer = std::get_if<int64_t>(&arg.value)) return text::LiteralText(type, *integer);
+  const auto* real = std::get_if<double>(&arg.value);
+  return text::LiteralText(type, real == nullptr ? 0.0 : *real);
 }
 
-bool IsFloatArgument(const ir::Graph& graph, const ir::Arg& arg) {
-  if (const auto* ref = std::get_if<NodeRef>(&arg.value)) return IsFloat(*graph.at(*ref).dtype);
-  return std::holds_alternative<double>(arg.value);
+// Returns the type of an argument of a pointwise node; nullopt for a number, which has the type of the other ones.
+std::optional<text::RegisterType> TypeOfArgument(const ir::Graph& graph, const ir::Arg& arg) {
+  if (const auto* ref = std::get_if<NodeRef>(&arg.value)) return text::RegisterOf(*graph.at(*ref).dtype);
+  if (std::holds_alternative<double>(arg.value)) return text::RegisterType::kFloat;
+  return std::nullopt;
+}
+
+// Returns the literal of a kFull node.
+std::string FullText(const Node& node) {
+  return text::LiteralText(text::RegisterOf(*node.dtype),
+                           IsInteger(*node.dtype) ? ir::RoundTo(*node.dtype, node.value) : node.value);
 }
 
 // Reports whether this value is already 0 beyond the ends of its axes.
@@ -65,7 +69,7 @@ absl::Status RegionEmitter::EmitNode(int index, Frame* frame) {
   if (ir::IsControlFlow(node.op)) return EmitControlFlow(index, frame);
   if (node.op == Op::kStore) {
     EmitStore(code_, frame->graph, index,
-              [&](const ir::Arg& arg, bool as_float) { return ElementOfArg(arg, as_float, 0, *frame); });
+              [&](const ir::Arg& arg, text::RegisterType type) { return ElementOfArg(arg, type, 0, *frame); });
     return absl::OkStatus();
   }
   for (const int set : frame->uses.sets[at]) {
@@ -83,8 +87,8 @@ absl::Status RegionEmitter::EmitValue(int index, int set, Frame* frame) {
 
 absl::StatusOr<TileValue> RegionEmitter::MakeValue(int index, int set, Frame* frame) {
   const Node& node = frame->graph.nodes[static_cast<size_t>(index)];
-  const auto element = [this, set, frame](const ir::Arg& arg, bool as_float) {
-    return ElementOfArg(arg, as_float, set, *frame);
+  const auto element = [this, set, frame](const ir::Arg& arg, text::RegisterType type) {
+    return ElementOfArg(arg, type, set, *frame);
   };
   switch (node.op) {
     case Op::kGetItem: {
@@ -92,11 +96,11 @@ absl::StatusOr<TileValue> RegionEmitter::MakeValue(int index, int set, Frame* fr
       return frame->results.at(source.index)[static_cast<size_t>(node.item)];
     }
     case Op::kScalar:
-      return TileValue{.name = Cat("scalar", node.scalar), .is_float = IsFloat(*node.dtype)};
+      return TileValue{.name = Cat("scalar", node.scalar), .type = text::RegisterOf(*node.dtype)};
     case Op::kLoad:
       return EmitLoad(code_, frame->graph, index, set, element);
     case Op::kFull:
-      return EmitGenerated(node, set, Literal(ir::Arg{node.value}, IsFloat(*node.dtype)));
+      return EmitGenerated(node, set, FullText(node));
     case Op::kIndex:
       return EmitGenerated(node, set, Cat("(int)", code_.Position(set, node.axis)));
     case Op::kTileBegin:
@@ -134,9 +138,11 @@ std::string RegionEmitter::TileBound(const Node& node) const {
 }
 
 absl::StatusOr<TileValue> RegionEmitter::EmitPointwise(const Node& node, int set, Frame* frame) {
-  const auto element = [&](const ir::Arg& arg, bool as_float) { return ElementOfArg(arg, as_float, set, *frame); };
-  const auto is_float = [&](const ir::Arg& arg) { return IsFloatArgument(frame->graph, arg); };
-  const absl::StatusOr<std::string> expression = PointwiseExpression(node, element, is_float, &code_.dialect());
+  const auto element = [&](const ir::Arg& arg, text::RegisterType type) {
+    return ElementOfArg(arg, type, set, *frame);
+  };
+  const auto type_of = [&](const ir::Arg& arg) { return TypeOfArgument(frame->graph, arg); };
+  const absl::StatusOr<std::string> expression = PointwiseExpression(node, element, type_of, &code_.dialect());
   if (!expression.ok()) {
     return absl::Status(expression.status().code(), Cat("node ", node.name, " of graph ", frame->graph.id, ": ",
                                                         record::Cat(expression.status().ToString())));
@@ -145,7 +151,7 @@ absl::StatusOr<TileValue> RegionEmitter::EmitPointwise(const Node& node, int set
 }
 
 TileValue RegionEmitter::EmitGenerated(const Node& node, int set, const std::string& element) {
-  TileValue value = code_.Declare(IsFloat(*node.dtype), node.shape, set);
+  TileValue value = code_.Declare(text::RegisterOf(*node.dtype), node.shape, set);
   code_.ForRegisters(set, node.shape, [&] { code_.out().Line(code_.Element(value), " = ", element, ";"); });
   return value;
 }
@@ -155,14 +161,14 @@ absl::StatusOr<TileValue> RegionEmitter::EmitMaskTo(const Node& node, int set, F
   const TileValue from = ArgValue(node.args[0], set, frame);
   const std::string inside = code_.InRange(set, node.shape);
   if (inside.empty() || (node.value == 0 && IsZeroBeyondEnds(frame->graph, frame->graph.at(ref)))) return from;
-  const std::string beyond = Literal(ir::Arg{node.value}, from.is_float);
+  const std::string beyond = Literal(ir::Arg{node.value}, from.type);
   return EmitGenerated(node, set, Cat("(", inside, ") ? ", code_.Element(from), " : ", beyond));
 }
 
 TileValue RegionEmitter::ArgValue(const ir::Arg& arg, int set, Frame* frame) {
   if (const auto* ref = std::get_if<NodeRef>(&arg.value)) return Find(*ref, set, *frame);
-  const bool is_float = std::holds_alternative<double>(arg.value);
-  return {.name = Literal(arg, is_float), .is_float = is_float};
+  const text::RegisterType type = TypeOfNumber(arg);
+  return {.name = Literal(arg, type), .type = type};
 }
 
 RegionEmitter::Values RegionEmitter::ArgValues(const ir::Arg& list, Frame* frame) {
@@ -175,11 +181,12 @@ const TileValue& RegionEmitter::Find(NodeRef ref, int set, const Frame& frame) c
   return frame.values.at({ref.index, frame.graph.at(ref).shape.empty() ? 0 : set});
 }
 
-std::string RegionEmitter::ElementOfArg(const ir::Arg& arg, bool as_float, int set, const Frame& frame) const {
+std::string RegionEmitter::ElementOfArg(const ir::Arg& arg, text::RegisterType type, int set,
+                                        const Frame& frame) const {
   if (const auto* ref = std::get_if<NodeRef>(&arg.value)) {
-    return code_.ElementAs(Find(*ref, set, frame), as_float);
+    return code_.ElementAs(Find(*ref, set, frame), type);
   }
-  return Literal(arg, as_float);
+  return Literal(arg, type);
 }
 
 }  // namespace telemetry::worker::codegen::emit

@@ -54,7 +54,7 @@ class RegionEmitter {
 
   TileValue ArgValue(const ir::Arg& arg, int set, Frame* frame);
   Values ArgValues(const ir::Arg& list, Frame* frame);
-  std::string ElementOfArg(const ir::Arg& arg, bool as_float, int set, const Frame& frame) const;
+  std::string ElementOfArg(const ir::Arg& arg, text::RegisterType type, int set, const Frame& frame) const;
   const TileValue& Find(ir::NodeRef ref, int set, const Frame& frame) const;
 
   TileCode& code_;

@@ -6,14 +6,13 @@ namespace telemetry::worker::codegen::emit {
 
 using record::Cat;
 
-TileValue TileCode::Declare(bool is_float, const std::vector<int>& shape, int set) {
-  TileValue value = {.name = NewName(), .is_float = is_float, .axes = sets_[static_cast<size_t>(set)].Ordered(shape)};
+TileValue TileCode::Declare(text::RegisterType type, const std::vector<int>& shape, int set) {
+  TileValue value = {.name = NewName(), .type = type, .axes = sets_[static_cast<size_t>(set)].Ordered(shape)};
   value.set = shape.empty() ? 0 : set;
-  const std::string_view type = is_float ? "float" : "int";
   if (shape.empty()) {
-    out_.Line(type, " ", value.name, ";");
+    out_.Line(TypeName(type), " ", value.name, ";");
   } else {
-    out_.Line(type, " ", value.name, "[", this->set(set).Registers(shape), "];");
+    out_.Line(TypeName(type), " ", value.name, "[", this->set(set).Registers(shape), "];");
   }
   return value;
 }
@@ -33,9 +32,9 @@ std::string TileCode::Element(const TileValue& value, int replaced_axis, const s
   return Cat(value.name, "[", linear.empty() ? "0" : linear, "]");
 }
 
-std::string TileCode::ElementAs(const TileValue& value, bool is_float) const {
-  if (value.is_float == is_float) return Element(value);
-  return Cat(is_float ? "(float)" : "(int)", Element(value));
+std::string TileCode::ElementAs(const TileValue& value, text::RegisterType type) const {
+  if (value.type == type) return Element(value);
+  return Cat("(", TypeName(type), ")", Element(value));
 }
 
 void TileCode::ForRegisters(int set, const std::vector<int>& axes, const std::function<void()>& body, int step_axis,
@@ -55,7 +54,7 @@ void TileCode::ForRegisters(int set, const std::vector<int>& axes, const std::fu
 }
 
 void TileCode::Assign(const TileValue& to, const TileValue& from) {
-  ForRegisters(to.set, to.axes, [&] { out_.Line(Element(to), " = ", ElementAs(from, to.is_float), ";"); });
+  ForRegisters(to.set, to.axes, [&] { out_.Line(Element(to), " = ", ElementAs(from, to.type), ";"); });
 }
 
 std::string TileCode::LocalPosition(int set, int axis) const {

@@ -19,7 +19,7 @@ namespace telemetry::worker::codegen::emit {
 // A value in the generated code: a variable, or an array with one element per register.
 struct TileValue {
   std::string name;
-  bool is_float = true;
+  text::RegisterType type = text::RegisterType::kFloat;
   std::vector<int> axes;  // in the order of registers; empty: a plain variable
   int set = 0;            // the layout set
 };
@@ -53,10 +53,10 @@ class TileCode {
 
   std::string NewName() { return record::Cat("v", next_name_++); }
   // Emits the declaration of an uninitialised value with these axes.
-  TileValue Declare(bool is_float, const std::vector<int>& shape, int set);
+  TileValue Declare(text::RegisterType type, const std::vector<int>& shape, int set);
   // Returns the value's element at the current register: "v3[i0 * 4 + i1]".
   std::string Element(const TileValue& value) const;
-  std::string ElementAs(const TileValue& value, bool is_float) const;
+  std::string ElementAs(const TileValue& value, text::RegisterType type) const;
   // Returns the same with the index of one axis replaced: "v3[... + 0]".
   std::string Element(const TileValue& value, int replaced_axis, const std::string& index) const;
 

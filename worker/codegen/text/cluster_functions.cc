@@ -23,7 +23,15 @@ constexpr std::string_view kRead = R"(FN u32 cluster_read(const void* own, int r
 }
 )";
 
+constexpr std::string_view kReadWide = R"(FN unsigned long cluster_read_wide(const void* own, int rank) {
+  const u32 low = cluster_read(own, rank);
+  return (unsigned long)cluster_read((const u8*)own + 4, rank) << 32 | low;
+}
+)";
+
 }  // namespace
+
+void AddWideClusterRead(DialectText* dialect) { dialect->AddFunction("cluster_read_wide", std::string(kReadWide)); }
 
 void AddClusterFunctions(DialectText* dialect) {
   dialect->AddFunction("cluster_arrive", std::string(kArrive));

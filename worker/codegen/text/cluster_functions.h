@@ -11,5 +11,7 @@ namespace telemetry::worker::codegen::text {
 // `cluster_read`, u32(own, rank), reads 32 bits from the shared memory of block `rank`, at the address that `own` has
 // in this block.
 void AddClusterFunctions(DialectText* dialect);
+// Adds `cluster_read_wide`, unsigned long(own, rank), which reads 64 bits with two calls of `cluster_read`.
+void AddWideClusterRead(DialectText* dialect);
 
 }  // namespace telemetry::worker::codegen::text

@@ -187,7 +187,20 @@ std::string DialectText::StorageType(DType dtype) {
     case DType::kI32:
       return "int";
     case DType::kBool:
+    case DType::kU8:
       return "u8";
+    case DType::kI8:
+      return "signed char";
+    case DType::kI16:
+      return "short";
+    case DType::kU16:
+      return "u16";
+    case DType::kU32:
+      return "u32";
+    case DType::kI64:
+      return "i64";
+    case DType::kU64:
+      return "unsigned long";
   }
   return "";
 }
@@ -237,14 +250,17 @@ std::string DialectText::LoadFunction(DType dtype, int64_t count, Eviction evict
   const auto bits = static_cast<int64_t>(8 * SizeOf(dtype));
   const Words words = SplitIntoWords(count * bits / 8);
   std::string text = Cat("FN void ", name, "(const GLOBAL ", StorageType(dtype), "* from, ",
-                         IsFloat(dtype) ? "float" : "int", "* to) {\n", ReadWords(words, eviction));
+                         TypeName(RegisterOf(dtype)), "* to) {\n", ReadWords(words, eviction));
   for (int64_t i = 0; i < count; ++i) {
     const int64_t shift = i * bits % 32;
     std::string piece = WordName(words, i * bits / 32);
+    if (bits == 64) piece = Cat("(unsigned long)", WordName(words, i * 2 + 1), " << 32 | ", piece);
     if (shift != 0) piece = Cat("(", piece, " >> ", shift, ")");
     if (dtype == DType::kF32) piece = Cat("AS_FLOAT(", piece, ")");
     if (dtype == DType::kI32) piece = Cat("(int)", piece);
+    if (dtype == DType::kI64) piece = Cat("(i64)(", piece, ")");
     if (dtype == DType::kBool) piece = Cat("(", piece, " & 255) != 0");
+    if (IsInteger(dtype)) piece = NarrowedText(dtype, piece);
     if (!convert.empty()) piece = Cat(convert, "((u16)", piece, ")");
     text += Cat("  to[", i, "] = ", piece, ";\n");
   }
@@ -270,14 +286,20 @@ std::string DialectText::StoreFunction(DType dtype, int64_t count, Eviction evic
   const std::string convert = dtype == DType::kF16 || dtype == DType::kBF16 ? ToBitsFunction(dtype) : "";
   const auto bits = static_cast<int64_t>(8 * SizeOf(dtype));
   const Words words = SplitIntoWords(count * bits / 8);
-  std::string text = Cat("FN void ", name, "(GLOBAL ", StorageType(dtype), "* to, const ",
-                         IsFloat(dtype) ? "float" : "int", "* from) {\n  ", words.type, " w;\n");
+  std::string text = Cat("FN void ", name, "(GLOBAL ", StorageType(dtype), "* to, const ", TypeName(RegisterOf(dtype)),
+                         "* from) {\n  ", words.type, " w;\n");
   std::vector<std::string> assembled(static_cast<size_t>(words.count));
   for (int64_t i = 0; i < count; ++i) {
     std::string piece = Cat("from[", i, "]");
     if (dtype == DType::kF32) piece = Cat("AS_U32(", piece, ")");
     if (dtype == DType::kI32) piece = Cat("(u32)", piece);
     if (dtype == DType::kBool) piece = Cat("(u32)(", piece, " != 0)");
+    if (IsInteger(dtype) && bits < 32) piece = Cat("((u32)", piece, " & ", (1 << bits) - 1, "u)");
+    if (bits == 64) {
+      assembled[static_cast<size_t>(2 * i)] = Cat("(u32)", piece);
+      assembled[static_cast<size_t>(2 * i + 1)] = Cat("(u32)((unsigned long)", piece, " >> 32)");
+      continue;
+    }
     if (!convert.empty()) piece = Cat("(u32)", convert, "(", piece, ")");
     const int64_t shift = i * bits % 32;
     if (shift != 0) piece = Cat("(", piece, " << ", shift, ")");
@@ -340,14 +362,15 @@ std::string DialectText::Divide(const std::string& x, const std::string& y) {
   return Cat("divide_f(", x, ", ", y, ")");
 }
 
-std::string DialectText::MaximumFunction(bool is_float, bool minimum) {
-  std::string name = Cat(minimum ? "minimum" : "maximum", is_float ? "_f" : "_i");
+std::string DialectText::MaximumFunction(RegisterType register_type, bool minimum) {
+  const bool is_float = text::IsFloat(register_type);
+  std::string name = Cat(minimum ? "minimum_" : "maximum_", TypeLetter(register_type));
   if (is_cuda() && is_float) {
     AddFunction(name, Cat("FN float ", name, "(float x, float y) {\n  float z;\n  asm(\"", minimum ? "min" : "max",
                           ".NaN.f32 %0, %1, %2;\" : \"=f\"(z) : \"f\"(x), \"f\"(y));\n  return z;\n}\n"));
     return name;
   }
-  const std::string_view type = is_float ? "float" : "int";
+  const std::string_view type = TypeName(register_type);
   AddFunction(name, Cat("FN ", type, " ", name, "(", type, " x, ", type, " y) { return x ", minimum ? "<" : ">", " y",
                         is_float ? " || x != x" : "", " ? x : y; }\n"));
   return name;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "worker/codegen/target.h"
+#include "worker/codegen/text/register_type.h"
 #include "worker/device/dtype.h"
 #include "worker/ir/graph.h"
 
@@ -23,9 +24,10 @@ class DialectText {
   DialectText(const Target& target, const GenerateOptions& options) : target_(target), options_(options) {}
   bool is_cuda() const { return target_.dialect == device::Dialect::kCuda; }
 
-  // void(const GLOBAL T* from, float* or int* to): loads `count` elements. `from` is aligned to their total size.
+  // void(const GLOBAL T* from, R* to): loads `count` elements. `from` is aligned to their total size. R is the dtype's
+  // register type.
   std::string LoadFunction(device::DType dtype, int64_t count, Eviction eviction);
-  // void(GLOBAL T* to, const float* or int* from): stores `count` elements. `eviction` is kNone or kFirst.
+  // void(GLOBAL T* to, const R* from): stores `count` elements. `eviction` is kNone or kFirst.
   std::string StoreFunction(device::DType dtype, int64_t count, Eviction eviction);
   // float(float): rounds to the nearest f16 or bf16 value.
   std::string RoundFunction(device::DType dtype);
@@ -36,9 +38,8 @@ class DialectText {
   // Returns the C expression of an elementary function of a float, or "" if `op` is not an elementary function.
   std::string Math(ir::Op op, const std::string& x);
   std::string Divide(const std::string& x, const std::string& y);
-  // float(float, float) or int(int, int): returns the larger argument, or the smaller one if `minimum`; NaN if either
-  // is NaN.
-  std::string MaximumFunction(bool is_float, bool minimum);
+  // R(R, R): returns the larger argument, or the smaller one if `minimum`; NaN if either is NaN.
+  std::string MaximumFunction(RegisterType type, bool minimum);
   // Adds a function to the prelude unless a function of that name was added before.
   void AddFunction(const std::string& name, const std::string& text);
 

@@ -55,6 +55,21 @@ int64_t BlockSize(const Axis& axis, int64_t extent, const Options& options) {
   return std::min(chosen > 0 ? chosen : options.default_block, WholeBlock(extent));
 }
 
+// Converts the numbers among the operands of a pointwise node to the integer dtype of its values, if they have one.
+void WrapNumbers(const Node& node, std::vector<TilePtr>* operands) {
+  const size_t first = node.op == Op::kWhere ? 1 : 0;
+  DType dtype = DType::kF32;
+  for (size_t i = first; i < node.args.size(); ++i) {
+    if (std::holds_alternative<NodeRef>(node.args[i].value)) dtype = (*operands)[i]->dtype;
+  }
+  if (!IsInteger(dtype)) return;
+  for (size_t i = first; i < node.args.size(); ++i) {
+    const auto* number = std::get_if<int64_t>(&node.args[i].value);
+    if (number == nullptr) continue;
+    (*operands)[i] = std::make_shared<const Tile>(Tile::Scalar(dtype, Wrap(dtype, static_cast<uint64_t>(*number))));
+  }
+}
+
 double ElementCount(const Tile& tile) { return static_cast<double>(tile.data.size()); }
 
 }  // namespace
@@ -149,12 +164,13 @@ absl::Status Evaluator::Store(const Node& node, const Frame& frame) {
   const TileShape shape = ShapeIn(ranges_, IndexedAxes(indices));
   const Tile& value = *FindOperand(node.args[2], frame);
   if (stored_ != nullptr) {
-    return ForEachStored(value, indices, shape, ranges_, array, [this, tensor](int64_t offset, double element) {
-      stored_->push_back({.tensor = tensor, .offset = offset, .value = element});
+    return ForEachStored(value, indices, shape, ranges_, array, [&](int64_t offset, double element) {
+      const double stored = IsInteger(array.dtype) ? ConvertTo(array.dtype, value.dtype, element) : element;
+      stored_->push_back({.tensor = tensor, .offset = offset, .value = stored});
     });
   }
-  return ForEachStored(value, indices, shape, ranges_, array, [&array](int64_t offset, double element) {
-    array.data[static_cast<size_t>(offset)] = RoundTo(array.dtype, element);
+  return ForEachStored(value, indices, shape, ranges_, array, [&array, &value](int64_t offset, double element) {
+    array.data[static_cast<size_t>(offset)] = ConvertTo(array.dtype, value.dtype, element);
   });
 }
 
@@ -206,6 +222,7 @@ TilePtr Evaluator::Compute(const Node& node, const Frame& frame) const {
   }
   Values operands;
   for (const Arg& arg : node.args) operands.push_back(FindOperand(arg, frame));
+  WrapNumbers(node, &operands);
   return Finished(ranges_, Pointwise(node.op, *node.dtype, shape, operands));
 }
 

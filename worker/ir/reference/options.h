@@ -40,7 +40,7 @@ using GridPoint = std::vector<int64_t>;
 struct StoredElement {
   int tensor = 0;      // index in DeviceIr::tensors
   int64_t offset = 0;  // in HostArray::data of a dense output, or of the argument
-  double value = 0;    // not rounded to the tensor's dtype
+  double value = 0;    // a float is not rounded to the tensor's dtype
 };
 
 }  // namespace telemetry::worker::ir::reference

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -55,19 +56,24 @@ double Smallest(const double* values, int64_t count) {
   return smallest;
 }
 
+// Adds or multiplies integers in 64 bits, and wraps the result.
+template <typename Combine>
+double CombineIntegers(DType dtype, const double* values, int64_t count, uint64_t result, Combine combine) {
+  for (int64_t i = 0; i < count; ++i) result = combine(result, IntegerBits(dtype, values[i]));
+  return Wrap(dtype, result);
+}
+
 double Sum(DType dtype, const double* values, int64_t count) {
+  if (IsInteger(dtype)) return CombineIntegers(dtype, values, count, 0, std::plus<>());
   double sum = 0;
   for (int64_t i = 0; i < count; ++i) sum += values[i];
-  // The sum of the integers of a tile is exact in a double.
-  return dtype == DType::kI32 ? WrapInt32(static_cast<int64_t>(sum)) : sum;
+  return sum;
 }
 
 double Product(DType dtype, const double* values, int64_t count) {
+  if (IsInteger(dtype)) return CombineIntegers(dtype, values, count, 1, std::multiplies<>());
   double product = 1;
-  for (int64_t i = 0; i < count; ++i) {
-    product *= values[i];
-    if (dtype == DType::kI32) product = WrapInt32(static_cast<int64_t>(product));
-  }
+  for (int64_t i = 0; i < count; ++i) product *= values[i];
   return product;
 }
 

@@ -10,8 +10,8 @@
 namespace telemetry::worker::ir::reference {
 
 // The values of the reference: the elements of a tile as flat arrays of doubles, and arithmetic on a tile at a time.
-// Integers are doubles with the value of an int32, booleans are 0 and 1. Pure functions. They do not check shapes and
-// dtypes: Verify() has done so.
+// Integers are doubles with the value of their dtype (64 bits are exact up to 2^53), booleans are 0 and 1. Pure
+// functions. They do not check shapes and dtypes: Verify() has done so.
 
 // The elements of a tile, or a scalar.
 struct Tile {

@@ -44,12 +44,12 @@ struct Result {
   }
 };
 
-// Applies an arithmetic function. Integers wrap; the product of two is exact in 64 bits.
+// Applies an arithmetic function. Integers wrap.
 template <typename Function>
 void Arithmetic(DType dtype, const Result& result, Function function) {
-  if (dtype == DType::kI32) {
-    result.Binary([function](double x, double y) {
-      return WrapInt32(function(static_cast<int64_t>(x), static_cast<int64_t>(y)));
+  if (IsInteger(dtype)) {
+    result.Binary([function, dtype](double x, double y) {
+      return Wrap(dtype, function(IntegerBits(dtype, x), IntegerBits(dtype, y)));
     });
   } else {
     result.Binary([function](double x, double y) { return function(x, y); });
@@ -149,15 +149,15 @@ bool ExponentialOp(Op op, const Result& result) {
 bool OtherFunctionOp(Op op, DType dtype, const Result& result) {
   switch (op) {
     case Op::kNeg:
-      if (dtype == DType::kI32) {
-        result.Unary([](double x) { return WrapInt32(-static_cast<int64_t>(x)); });
+      if (IsInteger(dtype)) {
+        result.Unary([dtype](double x) { return Wrap(dtype, 0 - IntegerBits(dtype, x)); });
       } else {
         result.Unary([](double x) { return -x; });
       }
       return true;
     case Op::kAbs:
-      if (dtype == DType::kI32) {
-        result.Unary([](double x) { return WrapInt32(std::abs(static_cast<int64_t>(x))); });
+      if (IsInteger(dtype)) {
+        result.Unary([dtype](double x) { return x < 0 ? Wrap(dtype, 0 - IntegerBits(dtype, x)) : x; });
       } else {
         result.Unary([](double x) { return std::abs(x); });
       }
@@ -184,7 +184,8 @@ void Convert(DType dtype, const Result& result) {
   if (dtype == DType::kF32 && IsFloat(result.operands[0]->dtype)) {
     result.Unary([](double x) { return x; });
   } else {
-    result.Unary([dtype](double x) { return RoundTo(dtype, x); });
+    const DType from = result.operands[0]->dtype;
+    result.Unary([dtype, from](double x) { return ConvertTo(dtype, from, x); });
   }
 }
 

@@ -64,11 +64,11 @@ KERNEL compare_elements(GLOBAL const uint* actual, GLOBAL const uint* expected, 
   float worst_absolute = 0.0f;
   float worst_relative = 0.0f;
   EACH(i, 0, elements) {
-    const uint wanted = dtype == 5 ? 0u : expected[i];
+    const uint wanted = dtype == 99 ? 0u : expected[i];
     float error;
     float magnitude;
 #ifdef HAS_DOUBLES
-    if (dtype == 5) {
+    if (dtype == 99) {
       const double number = ((GLOBAL const double*)expected)[i];
       const float size = (float)(number < 0.0 ? -number : number);
       error = double_error(((GLOBAL const double*)actual)[i], number);
@@ -176,7 +176,7 @@ absl::Status DeviceChecks::Compare(const Buffer* actual, const Buffer* expected,
 
 absl::Status DeviceChecks::CompareDoubles(const Buffer* actual, const Buffer* expected, int64_t elements,
                                           const ir::Tolerance& tolerance, const Buffer* counts, int slot) {
-  constexpr int kDouble = 5;  // follows the last DType
+  constexpr int kDouble = 99;  // beyond the last DType
   if (!has_doubles_) return absl::InvalidArgumentError("the device has no doubles to compare results with");
   return Compare(actual, expected, kDouble, elements, tolerance, counts, slot);
 }

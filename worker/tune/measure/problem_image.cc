@@ -116,7 +116,7 @@ void CopyValue(const ProblemBuffer& buffer, double value, std::byte* to) {
     const auto number = static_cast<float>(value);
     std::memcpy(to, &number, sizeof(number));
   } else {
-    const auto number = static_cast<int32_t>(value);
+    const int32_t number = device::NarrowedInteger(buffer.dtype, value);
     std::memcpy(to, &number, sizeof(number));
   }
 }

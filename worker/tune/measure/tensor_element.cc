@@ -47,7 +47,20 @@ double ValueOfElement(absl::Span<const std::byte> bytes, DType dtype) {
     case DType::kI32:
       return Read<int32_t>(bytes);
     case DType::kBool:
+    case DType::kU8:
       return Read<uint8_t>(bytes);
+    case DType::kI8:
+      return Read<int8_t>(bytes);
+    case DType::kI16:
+      return Read<int16_t>(bytes);
+    case DType::kU16:
+      return Read<uint16_t>(bytes);
+    case DType::kU32:
+      return Read<uint32_t>(bytes);
+    case DType::kI64:
+      return static_cast<double>(Read<int64_t>(bytes));
+    case DType::kU64:
+      return static_cast<double>(Read<uint64_t>(bytes));
   }
   return 0;
 }

@@ -73,6 +73,7 @@ absl::StatusOr<DType> ReadDType(const JsonMember& member) {
   ASSIGN_OR_RETURN(const std::string text, member.Text());
   const absl::StatusOr<DType> dtype = device::ParseDType(text.substr(0, Limits::kNameBytes));
   if (!dtype.ok()) return member.At(dtype.status());
+  if (IsInteger(*dtype) && *dtype != DType::kI32) return member.Error("the integers of plans are i32");
   return *dtype;
 }
 

@@ -40,8 +40,9 @@ std::string_view DTypeWord(DType dtype) {
       return "I32";
     case DType::kBool:
       return "BOOL";
+    default:
+      return "";  // no plan has other integers
   }
-  return "";
 }
 
 // A writer of the lines of a plan as the body of a function: the code of each line below its text.

@@ -17,7 +17,7 @@ def contents(argument):
     if argument["file"]:
         return read(argument["file"], argument["bytes"])
     embedded = np.frombuffer(argument["contents"], np.uint8)
-    return np.tile(embedded, argument["bytes"] // len(embedded))
+    return np.resize(embedded, argument["bytes"])
 
 
 FLOATS = {"f64": np.float64, "f32": np.float32, "f16": np.float16, "bf16": np.uint16}

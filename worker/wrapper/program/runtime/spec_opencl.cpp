@@ -26,6 +26,9 @@ void QueueCode(const CompiledCode& compiled, const Code& code, const std::vector
       CHECK(clSetKernelArg(compiled.kernel, index, sizeof(cl_mem), &buffers[i].memory));
     }
   }
+  if (code.shared_bytes > 0) {
+    CHECK(clSetKernelArg(compiled.kernel, cl_uint(kArguments.size()), code.shared_bytes, nullptr));
+  }
   size_t global[3];
   for (int axis = 0; axis < 3; ++axis) global[axis] = code.blocks[axis] * code.threads[axis];
   CHECK(clEnqueueNDRangeKernel(queue, compiled.kernel, 3, nullptr, global, code.threads, 0, nullptr, nullptr));

@@ -36,6 +36,9 @@ class Call:
                 self.buffers[argument["name"]] = cl.Buffer(context, flags, hostbuf=contents(argument))
                 self.kernel.set_arg(i, self.buffers[argument["name"]])
 
+        if code["shared_bytes"] > 0:
+            self.kernel.set_arg(len(ARGUMENTS), cl.LocalMemory(code["shared_bytes"]))
+
     def launch(self):
         """Launches the kernel and waits; returns its time in milliseconds."""
         everything = [blocks * threads for blocks, threads in zip(self.code["blocks"], self.code["threads"])]
