@@ -58,12 +58,15 @@ the format.
 struct PlanFlags {
   std::string plan;
   std::vector<std::string> sizes = {};
+  bool for_all_sizes = false;
   std::string device = {};
   std::string state_dir = DefaultStateDir("tune");
 
   void AddTo(cli::Flags& flags) {
     flags.command().add_option("plan", plan, "Name or file of the plan")->required()->type_name("PLAN");
     AddPairs(flags, "size", sizes, "Value of a symbol of the plan: keys=4096 (default: that of the plan)");
+    flags.Switch("all-sizes", for_all_sizes,
+                 "Plan memory for all values of the symbols within their bounds, instead of for these sizes");
     flags.Add("state-dir", state_dir, "Folder of the best configs found on this machine")->type_name("DIR");
   }
 
@@ -105,7 +108,8 @@ absl::StatusOr<MemoryPlan> OpenPlan(const PlanFlags& flags, Plan* given) {
   if (absl::IsNotFound(plan.status())) return absl::InvalidArgumentError(plan.status().message());
   if (!plan.ok()) return plan.status();
   *given = *std::move(plan);
-  return wrapper::PlanMemory(*given);
+  return wrapper::PlanMemory(*given,
+                             flags.for_all_sizes ? wrapper::MemoryScope::kAllSizes : wrapper::MemoryScope::kTheseSizes);
 }
 
 // Opens the device that can run a plan: that of the flag, or the first one that compiles the kernels that are given as
@@ -125,6 +129,27 @@ constexpr char kDeviceText[] = "One of `telemetry-worker devices` (default: the 
 std::string PeakText(const MemoryPlan& planned) {
   return Cat("peak memory: ", planned.peak_bytes_before, " bytes before memory planning, ", planned.peak_bytes_after,
              " after; allocations: ", planned.allocations_before, " before, ", planned.allocations_after, " after\n");
+}
+
+// Returns the symbols of a plan, the sizes of its buffers as forms of them, and the largest peak within their bounds.
+std::string AllSizesText(const Plan& plan, const MemoryPlan& planned) {
+  std::string text = "\nfor all sizes:\n";
+  for (const wrapper::PlanSymbol& symbol : plan.symbols) {
+    text += Cat("symbol ", symbol.name, ": ", symbol.value, ", from ", symbol.min, " to ", symbol.max, "\n");
+  }
+  for (const wrapper::PlanBuffer& buffer : plan.buffers) {
+    std::string sizes;
+    for (size_t i = 0; i < buffer.sizes.size(); ++i) {
+      sizes += Cat(sizes.empty() ? "" : ", ", buffer.FormOf(i).ToString(plan.symbols));
+    }
+    text += Cat(buffer.name, " ", ShortName(buffer.dtype), "[", sizes, "]\n");
+  }
+  const auto most = [](const Plan& of) {
+    const std::optional<int64_t> bytes = wrapper::MostPeakBytes(of);
+    return bytes.has_value() ? Cat("at most ", *bytes, " bytes") : std::string("more than 2^60 bytes");
+  };
+  return Cat(text, "peak memory within the bounds: ", most(plan), " before memory planning, ", most(planned.plan),
+             " after\n");
 }
 
 class PlanListCommand final : public cli::Command {
@@ -219,6 +244,7 @@ class PlanShowCommand final : public cli::Command {
                  .examples =
                      R"help(  telemetry-worker plan show attention                        the lines and the peak memory
   telemetry-worker plan show attention --size keys=4096       the same for another shape
+  telemetry-worker plan show attention --all-sizes            memory planning that holds for every shape
   telemetry-worker plan show mine.json --as graph             a line of .wrapper.jsonl, without the ids of a run
   telemetry-worker plan show mine.json --as cpp --dialect opencl --debug-values 2 --debug-kernels softmax
   telemetry-worker plan show mine.json --as python
@@ -239,7 +265,7 @@ class PlanShowCommand final : public cli::Command {
     if (flags_.form == "lines") {
       std::cout << plan.DebugString() << "\nafter memory planning:\n"
                 << planned.plan.DebugString() << "\n"
-                << PeakText(planned);
+                << PeakText(planned) << (flags_.plan.for_all_sizes ? AllSizesText(plan, planned) : "");
       return cli::kExitDone;
     }
     ASSIGN_OR_RETURN(const ProgramOptions options, flags_.Options());

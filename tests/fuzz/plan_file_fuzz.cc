@@ -21,5 +21,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const absl::StatusOr<MemoryPlan> planned = PlanMemory(*plan);
   Require(planned.ok() && planned->peak_bytes_after <= planned->peak_bytes_before, "planning never raises the peak");
   Require(VerifyPlan(planned->plan).ok(), "a planned plan can be run");
+  const absl::StatusOr<MemoryPlan> for_all = PlanMemory(*plan, MemoryScope::kAllSizes);
+  Require(for_all.ok() && for_all->peak_bytes_after <= for_all->peak_bytes_before,
+          "planning for all sizes never raises the peak");
   return 0;
 }

@@ -113,6 +113,23 @@ class PlanCommand(unittest.TestCase):
             self.assertEqual(done.returncode, 2)
             self.assertIn(message, done.stderr)
 
+    def test_memory_is_planned_for_all_sizes(self):
+        """The lines are the same at every size, and the results right."""
+        reuses = set()
+        for rows, columns in ((16, 32), (40, 24), (8, 128)):
+            flags = ("--all-sizes", "--size", f"rows={rows}", "--size", f"columns={columns}")
+            shown = self.output("show", "routed", *flags)
+            after = shown.split("\nafter memory planning:\n")[1]
+            reuses.add(tuple(" ".join(line.split()[:4]) for line in after.splitlines() if line.startswith("reuse ")))
+            self.assertIn(f"symbol rows: {rows}, from 1 to ", shown)
+            self.assertIn("\nhidden f32[rows, columns]\n", shown)
+            self.assertRegex(shown, "peak memory within the bounds: (at most|more than) ")
+            self.assertIn(f"out f32[{columns}, {rows}]: right: ", self.output("run", "routed", "--device", DEVICE, *flags))
+        self.assertEqual(len(reuses), 1)
+        self.assertIn("reuse weights as sharp", reuses.pop())
+        for form, dialect in (("cpp", "opencl"), ("fx", "opencl")):
+            self.assertIn("reuse weights as sharp", self.output("show", "routed", "--as", form, "--dialect", dialect, "--all-sizes"))
+
     def test_conditionals_run_with_three_shapes_and_each_predicate(self):
         self.assertIn("4 inputs, 10 calls, 1 output", "".join(
             line for line in self.output("list").splitlines() if line.startswith("routed ")))  # fmt: skip

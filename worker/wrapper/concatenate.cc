@@ -14,6 +14,14 @@ std::vector<int64_t> ConcatenatedSizes(absl::Span<const PlanBuffer> tensors, int
   return sizes;
 }
 
+std::vector<SizeForm> ConcatenatedForms(absl::Span<const PlanBuffer> tensors, int dimension) {
+  std::vector<SizeForm> forms;
+  for (size_t i = 0; i < tensors[0].sizes.size(); ++i) forms.push_back(tensors[0].FormOf(i));
+  SizeForm& joined = forms[static_cast<size_t>(dimension)];
+  for (size_t i = 1; i < tensors.size(); ++i) joined = joined + tensors[i].FormOf(static_cast<size_t>(dimension));
+  return forms;
+}
+
 std::string WhyNotConcatenated(absl::Span<const PlanBuffer> tensors, int dimension) {
   if (tensors.empty() || tensors.size() > kMostConcatenated) {
     return Cat(tensors.size(), " tensors are given, but 1 to ", kMostConcatenated, " can be concatenated");

@@ -166,6 +166,7 @@ struct Plan {
   std::vector<int> inputs;   // owned by the caller, read only
   std::vector<int> outputs;  // owned by the caller after the last line
   std::vector<Line> lines;
+  std::vector<PlanSymbol> symbols = {};  // of PlanBuffer::forms
 
   const PlanBuffer& buffer(int id) const { return buffers[static_cast<size_t>(id)]; }
   const PlanKernel& kernel(int id) const { return kernels[static_cast<size_t>(id)]; }

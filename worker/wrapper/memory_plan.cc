@@ -2,35 +2,42 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "proto/base/status_macros.h"
+#include "proto/record/strings.h"
+#include "worker/wrapper/memory_budget.h"
 #include "worker/wrapper/size_class.h"
 #include "worker/wrapper/subgraphs.h"
 #include "worker/wrapper/verify_plan.h"
 
 namespace telemetry::worker::wrapper {
+
+using record::Cat;
+
 namespace {
 
-int64_t BufferSizeClass(const Plan& plan, int buffer) { return SizeClass(plan.buffer(buffer).bytes()); }
-
-// Returns the bytes that are held while each line runs. A branch ends with the memory that it began with, so that the
-// lines can be followed in their order.
-std::vector<int64_t> HeldBytes(const Plan& plan) {
-  std::vector<int64_t> held;
+// Returns the maximum of the bytes that are held while a line runs; nullopt if `bytes_of` a buffer is not known. A
+// branch ends with the memory that it began with, so that the lines can be followed in their order.
+template <typename BytesOf>
+std::optional<int64_t> HighestHeld(const Plan& plan, const BytesOf& bytes_of) {
+  constexpr int64_t kMost = int64_t{1} << 60;
   int64_t now = 0;
+  int64_t highest = 0;
   for (const Line& line : plan.lines) {
     const LineEffects effects = ComputeEffects(line);
     const bool is_reuse = std::holds_alternative<Reuse>(line);
-    for (const int id : effects.makes) now += is_reuse ? 0 : BufferSizeClass(plan, id);
-    held.push_back(now);
-    if (effects.frees >= 0 && !is_reuse) now -= BufferSizeClass(plan, effects.frees);
+    if (is_reuse) now -= *bytes_of(effects.frees);
+    for (const int id : effects.makes) {
+      const std::optional<int64_t> bytes = bytes_of(id);
+      if (!bytes.has_value() || *bytes > kMost - now) return std::nullopt;
+      now += *bytes;
+    }
+    highest = std::max(highest, now);
+    if (effects.frees >= 0 && !is_reuse) now -= *bytes_of(effects.frees);
   }
-  return held;
-}
-
-int64_t Highest(const std::vector<int64_t>& held) {
-  return held.empty() ? 0 : *std::max_element(held.begin(), held.end());
+  return highest;
 }
 
 int CountAllocations(const Plan& plan) {
@@ -114,18 +121,19 @@ Plan Tightened(const Plan& plan) {
 // A pass that gives released memory to the allocations that follow.
 class Reuser {
  public:
-  explicit Reuser(Plan plan)
-      : plan_(std::move(plan)), held_(HeldBytes(plan_)), budget_(Highest(held_)), is_dropped_(plan_.lines.size()) {}
+  // `budget` is that of the plan.
+  Reuser(Plan* plan, MemoryBudget* budget) : plan_(*plan), budget_(*budget), is_dropped_(plan_.lines.size()) {}
 
-  Plan Run() {
-    for (size_t i = 0; i < plan_.lines.size(); ++i) {
-      Line& line = plan_.lines[i];
+  void Run() {
+    std::vector<Line> lines = plan_.lines;
+    for (size_t i = 0; i < lines.size(); ++i) {
+      Line& line = lines[i];
       if (std::holds_alternative<EnterSubgraph>(line)) {
         pools_.emplace_back();
       } else if (std::holds_alternative<ExitSubgraph>(line)) {
         pools_.pop_back();
       } else if (const auto* released = std::get_if<FreeIfNotReused>(&line)) {
-        if (is_planned_[released->buffer]) pools_.back()[ReuseKey(released->buffer)].push_back(i);
+        if (is_planned_[released->buffer]) pools_.back()[budget_.KeyOf(released->buffer)].push_back(i);
       } else if (const auto* allocated = std::get_if<Allocate>(&line)) {
         is_planned_[allocated->buffer] = true;
         Serve(i, allocated->buffer, &line);
@@ -133,61 +141,65 @@ class Reuser {
         is_planned_[reused->to] = true;
       }
     }
-    return Finished();
+    plan_.lines = Finished(std::move(lines));
   }
 
  private:
-  using Key = std::pair<device::DType, int64_t>;
-
-  Key ReuseKey(int buffer) const { return {plan_.buffer(buffer).dtype, BufferSizeClass(plan_, buffer)}; }
-
-  // Returns true if the peak does not rise when the memory is held from one line to the other.
-  bool IsWithinBudget(size_t released, size_t allocated, int64_t bytes) const {
-    return std::all_of(held_.begin() + static_cast<std::ptrdiff_t>(released) + 1,
-                       held_.begin() + static_cast<std::ptrdiff_t>(allocated),
-                       [&](int64_t held) { return held + bytes <= budget_; });
-  }
-
   void Serve(size_t at, int buffer, Line* line) {
-    std::vector<size_t>& released = pools_.back()[ReuseKey(buffer)];
-    const int64_t bytes = BufferSizeClass(plan_, buffer);
+    std::vector<size_t>& released = pools_.back()[budget_.KeyOf(buffer)];
     // The nearest release is tried first: an earlier one would hold the memory longer.
-    if (released.empty() || !IsWithinBudget(released.back(), at, bytes)) return;
+    if (released.empty() || !budget_.Allows(released.back(), at, buffer)) return;
     const size_t from = released.back();
     released.pop_back();
-    for (size_t i = from + 1; i < at; ++i) held_[i] += bytes;
+    budget_.Hold(from, at, buffer);
     is_dropped_[from] = true;
     *line = Reuse{.from = std::get<FreeIfNotReused>(plan_.lines[from]).buffer, .to = buffer};
   }
 
-  Plan Finished() {
-    std::vector<Line> lines;
-    for (size_t i = 0; i < plan_.lines.size(); ++i) {
+  std::vector<Line> Finished(std::vector<Line> lines) const {
+    std::vector<Line> finished;
+    for (size_t i = 0; i < lines.size(); ++i) {
       if (is_dropped_[i]) continue;
-      Line& line = plan_.lines[i];
-      const auto* released = std::get_if<FreeIfNotReused>(&line);
-      lines.push_back(released == nullptr ? std::move(line) : Line(Free{released->buffer}));
+      const auto* released = std::get_if<FreeIfNotReused>(&lines[i]);
+      finished.push_back(released == nullptr ? std::move(lines[i]) : Line(Free{released->buffer}));
     }
-    plan_.lines = std::move(lines);
-    return std::move(plan_);
+    return finished;
   }
 
-  Plan plan_;
-  std::vector<int64_t> held_;
-  const int64_t budget_;
+  Plan& plan_;
+  MemoryBudget& budget_;
   std::vector<bool> is_dropped_;
   std::map<int, bool> is_planned_;  // by buffer: the plan allocated its memory
-  // By subgraph that is open, from the plan on: lines that release a buffer, by dtype and size class.
-  std::vector<std::map<Key, std::vector<size_t>>> pools_ = std::vector<std::map<Key, std::vector<size_t>>>(1);
+  // By subgraph that is open, from the plan on: lines that release a buffer, by the key of its memory.
+  std::vector<std::map<MemoryBudget::Key, std::vector<size_t>>> pools_ =
+      std::vector<std::map<MemoryBudget::Key, std::vector<size_t>>>(1);
 };
+
+// Checks that the forms of the buffers give their sizes.
+absl::Status CheckForms(const Plan& plan) {
+  for (const PlanBuffer& buffer : plan.buffers) {
+    for (size_t i = 0; i < buffer.sizes.size(); ++i) {
+      const SizeForm form = buffer.FormOf(i);
+      if (!form.is_known() || form.At(plan.symbols) == buffer.sizes[i]) continue;
+      return absl::InternalError(Cat("plan '", plan.name, "': buffer '", buffer.name, "', dimension ", i, " is ",
+                                     buffer.sizes[i], ", but '", form.ToString(plan.symbols), "' for all sizes"));
+    }
+  }
+  return absl::OkStatus();
+}
 
 }  // namespace
 
-absl::StatusOr<MemoryPlan> PlanMemory(const Plan& plan) {
+absl::StatusOr<MemoryPlan> PlanMemory(const Plan& plan, MemoryScope scope) {
   RETURN_IF_ERROR(VerifyPlan(plan));
-  MemoryPlan planned{.plan = Reuser(Tightened(plan)).Run(),
-                     .peak_bytes_before = PeakBytes(plan),
-                     .allocations_before = CountAllocations(plan)};
+  const bool is_for_all = scope == MemoryScope::kAllSizes;
+  if (is_for_all) RETURN_IF_ERROR(CheckForms(plan));
+  const Plan tightened = Tightened(plan);
+  const std::unique_ptr<MemoryBudget> budget =
+      is_for_all ? BudgetForAllSizes(tightened) : BudgetForTheseSizes(tightened);
+  MemoryPlan planned{
+      .plan = tightened, .peak_bytes_before = PeakBytes(plan), .allocations_before = CountAllocations(plan)};
+  Reuser(&planned.plan, budget.get()).Run();
   planned.peak_bytes_after = PeakBytes(planned.plan);
   planned.allocations_after = CountAllocations(planned.plan);
   if (absl::Status status = VerifyPlan(planned.plan); !status.ok()) {
@@ -196,6 +208,20 @@ absl::StatusOr<MemoryPlan> PlanMemory(const Plan& plan) {
   return planned;
 }
 
-int64_t PeakBytes(const Plan& plan) { return Highest(HeldBytes(plan)); }
+int64_t PeakBytes(const Plan& plan) {
+  // The sum of the buffers is below 2^60 bytes for every plan that fits into memory.
+  return HighestHeld(plan, [&](int id) { return std::optional(SizeClass(plan.buffer(id).bytes())); })
+      .value_or(INT64_MAX);
+}
+
+std::optional<int64_t> MostPeakBytes(const Plan& plan) {
+  return HighestHeld(plan, [&](int id) -> std::optional<int64_t> {
+    const PlanBuffer& buffer = plan.buffer(id);
+    const SizeForm bytes = buffer.ElementForm() * SizeForm(static_cast<int64_t>(SizeOf(buffer.dtype)));
+    const std::optional<int64_t> most = bytes.UpperBound(plan.symbols);
+    if (!most.has_value() || *most > int64_t{1} << 60) return std::nullopt;
+    return SizeClass(*most);
+  });
+}
 
 }  // namespace telemetry::worker::wrapper

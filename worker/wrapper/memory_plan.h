@@ -1,11 +1,18 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "absl/status/statusor.h"
 #include "worker/wrapper/lines.h"
 
 namespace telemetry::worker::wrapper {
+
+// The sizes for which memory planning decides.
+enum class MemoryScope {
+  kTheseSizes,  // those of the buffers
+  kAllSizes,    // those of all values of the plan's symbols within their bounds: the lines do not depend on the values
+};
 
 // A plan that holds memory no longer than needed, and the savings.
 struct MemoryPlan {
@@ -25,12 +32,20 @@ struct MemoryPlan {
 // - A buffer stays in its subgraph. If a subgraph or conditional inside uses the buffer, the buffer is allocated before
 // it
 //   and released behind it. Memory is reused only in the subgraph that released it.
-// Free lines stay where they are. Memory that a library allocated goes back to the library. INVALID_ARGUMENT:
-// VerifyPlan() refuses the given plan.
-absl::StatusOr<MemoryPlan> PlanMemory(const Plan& plan);
+// Free lines stay where they are. Memory that a library allocated goes back to the library.
+//
+// With kAllSizes, memory is reused only between buffers whose sizes are equal for all values of the symbols
+// (PlanBuffer::forms), and only if the peak cannot rise for any of them (memory_budget.h). A plan of the same lines
+// with other values of the symbols gets the same lines. INVALID_ARGUMENT: VerifyPlan() refuses the given plan.
+// INTERNAL: the sizes of a buffer are not those of its forms.
+absl::StatusOr<MemoryPlan> PlanMemory(const Plan& plan, MemoryScope scope = MemoryScope::kTheseSizes);
 
 // Returns the maximum memory that the plan holds at a time, in bytes of size classes, without its inputs. The plan must
 // be verified.
 int64_t PeakBytes(const Plan& plan);
+
+// Returns an upper bound of PeakBytes() for all values of the symbols within their bounds; nullopt if it exceeds 2^60
+// bytes. The plan must be verified.
+std::optional<int64_t> MostPeakBytes(const Plan& plan);
 
 }  // namespace telemetry::worker::wrapper

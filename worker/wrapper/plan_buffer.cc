@@ -20,6 +20,12 @@ int64_t PlanBuffer::span() const {
   return last + 1;
 }
 
+SizeForm PlanBuffer::ElementForm() const {
+  SizeForm elements(1);
+  for (size_t i = 0; i < sizes.size(); ++i) elements = elements * FormOf(i);
+  return elements;
+}
+
 bool PlanBuffer::is_dense() const { return strides == ir::RowMajorStrides(sizes); }
 
 std::string PlanBuffer::LayoutText() const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "worker/device/dtype.h"
+#include "worker/wrapper/size_form.h"
 
 namespace telemetry::worker::wrapper {
 
@@ -16,7 +18,12 @@ struct PlanBuffer {
   device::DType dtype = device::DType::kF32;
   std::vector<int64_t> sizes;
   std::vector<int64_t> strides;  // in elements, not negative
+  // The sizes for all values of the symbols of the plan, by dimension. Empty: always those of `sizes`.
+  std::vector<SizeForm> forms = {};
 
+  SizeForm FormOf(size_t dimension) const { return forms.empty() ? SizeForm(sizes[dimension]) : forms[dimension]; }
+  // Returns the number of elements of a dense buffer for all values of the symbols.
+  SizeForm ElementForm() const;
   // Returns the number of elements that the memory must have: one beyond the offset of the last element, or 0 if there
   // is none.
   int64_t span() const;

@@ -126,6 +126,17 @@ BufferRef PlanBuilder::View(BufferRef base, std::vector<int64_t> sizes, std::vec
   return view;
 }
 
+void PlanBuilder::SetForms(BufferRef buffer, std::vector<SizeForm> forms) {
+  if (failed() || buffer.id < 0) return;
+  PlanBuffer& declared = plan_.buffers[static_cast<size_t>(buffer.id)];
+  if (forms.size() == declared.sizes.size()) {
+    declared.forms = std::move(forms);
+    return;
+  }
+  Fail(absl::InvalidArgumentError(Cat("buffer '", declared.name, "' has ", declared.sizes.size(), " dimensions, but ",
+                                      forms.size(), " sizes are declared")));
+}
+
 void PlanBuilder::IndexPut(BufferRef target, BufferRef indices, BufferRef values, bool accumulate) {
   if (failed()) return;
   std::string why = WhyNotThere({target, indices, values});

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "worker/kernels/library.h"
+#include "worker/wrapper/kernel_for.h"
 #include "worker/wrapper/lines.h"
 
 namespace telemetry::worker::wrapper {
@@ -82,6 +83,12 @@ class PlanBuilder {
   // Adds a view that shows the memory of `base` from element `offset` on.
   BufferRef View(BufferRef base, std::vector<int64_t> sizes, std::vector<int64_t> strides, int64_t offset,
                  const std::string& name = "");
+
+  // Declares the sizes of a buffer of Input(), Allocate() or View() for all values of the symbols. Without a
+  // declaration they are constants. Sizes of the outputs of calls follow from those of the arguments.
+  void SetForms(BufferRef buffer, std::vector<SizeForm> forms);
+  // Sets the symbols of these forms.
+  void SetSymbols(std::vector<PlanSymbol> symbols) { plan_.symbols = std::move(symbols); }
 
   // Launches a kernel. It writes to new buffers, or to those of `into`.
   CallOutputs Call(const KernelRef& kernel, const std::vector<BufferRef>& arguments, const CallOptions& options = {});
@@ -167,7 +174,7 @@ class PlanBuilder {
                                                                  const CallOptions& options) const;
   absl::Status CheckArguments(const kernels::LibraryKernel& kernel, const std::vector<BufferRef>& arguments) const;
   absl::Status TakeOutputs(const CallOptions& options, KernelCall* call);
-  absl::Status MakeOutputs(CallKind kind, const CallOptions& options, KernelCall* call);
+  absl::Status MakeOutputs(CallKind kind, const CallOptions& options, const OutputForms& forms, KernelCall* call);
   // Appends the call and the lines that unpack its outputs.
   void AddAllocatingCall(KernelCall call);
   // Returns the reason why the call cannot write the output to the buffer; empty if it can.

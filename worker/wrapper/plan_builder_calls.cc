@@ -70,7 +70,8 @@ absl::Status PlanBuilder::TakeOutputs(const CallOptions& options, KernelCall* ca
   return absl::OkStatus();
 }
 
-absl::Status PlanBuilder::MakeOutputs(CallKind kind, const CallOptions& options, KernelCall* call) {
+absl::Status PlanBuilder::MakeOutputs(CallKind kind, const CallOptions& options, const OutputForms& forms,
+                                      KernelCall* call) {
   const std::vector<kernels::TensorSpec> outputs = plan_.kernel(call->kernel).outputs;
   if (!options.names.empty() && options.names.size() != outputs.size()) {
     return absl::InvalidArgumentError(Cat("kernel '", plan_.kernel(call->kernel).library->name, "' has ",
@@ -81,7 +82,8 @@ absl::Status PlanBuilder::MakeOutputs(CallKind kind, const CallOptions& options,
     const BufferRef buffer = AddBuffer({.name = name,
                                         .dtype = outputs[i].dtype,
                                         .sizes = outputs[i].sizes,
-                                        .strides = ir::RowMajorStrides(outputs[i].sizes)});
+                                        .strides = ir::RowMajorStrides(outputs[i].sizes),
+                                        .forms = forms.empty() ? std::vector<SizeForm>() : forms[i]});
     if (buffer.id < 0) return error_;
     if (kind != CallKind::kExternAllocating) plan_.lines.emplace_back(wrapper::Allocate{buffer.id});
     call->outputs.push_back(buffer.id);
@@ -98,11 +100,12 @@ absl::Status PlanBuilder::Prepare(CallKind kind, const kernels::LibraryKernel& k
     tensors.push_back(plan_.buffer(argument.id));
     call->arguments.push_back(argument.id);
   }
-  ASSIGN_OR_RETURN(PlanKernel wanted, KernelFor(kernel, tensors, options.numbers));
+  OutputForms forms;
+  ASSIGN_OR_RETURN(PlanKernel wanted, KernelFor(kernel, tensors, options.numbers, &forms));
   call->scalars = TakeScalars(&wanted);
   wanted.config = options.config;
   call->kernel = Define(std::move(wanted));
-  if (options.into.empty()) return MakeOutputs(kind, options, call);
+  if (options.into.empty()) return MakeOutputs(kind, options, forms, call);
   if (kind != CallKind::kExternAllocating) return TakeOutputs(options, call);
   return absl::InvalidArgumentError(
       Cat("kernel '", kernel.name, "' allocates its outputs, but ", options.into.size(), " buffers are given"));
@@ -172,6 +175,7 @@ BufferRef PlanBuilder::Concatenate(const std::vector<BufferRef>& tensors, int di
   if (options.into.empty()) {
     output = Allocate(options.names.empty() ? "" : options.names[0], buffers[0].dtype, sizes);
     if (output.id < 0) return {};
+    SetForms(output, ConcatenatedForms(buffers, dimension));
   } else {
     output = options.into[0];
     const kernels::TensorSpec wanted = {.name = "out", .sizes = sizes, .dtype = buffers[0].dtype};

@@ -68,7 +68,7 @@ absl::Status PlanBuilder::PrepareSource(std::shared_ptr<const SourceKernel> kern
   wanted.library = &kernel->declaration;
   wanted.source = std::move(kernel);
   call->kernel = Define(std::move(wanted));
-  return options.into.empty() ? MakeOutputs(CallKind::kKernel, options, call) : TakeOutputs(options, call);
+  return options.into.empty() ? MakeOutputs(CallKind::kKernel, options, {}, call) : TakeOutputs(options, call);
 }
 
 CallOutputs PlanBuilder::CallSource(std::shared_ptr<const SourceKernel> kernel, const std::vector<BufferRef>& arguments,

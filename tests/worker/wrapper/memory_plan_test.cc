@@ -295,6 +295,116 @@ TEST(MemoryPlanTest, RandomPlansGiveTheSameWithALowerPeak) {
   EXPECT_GT(with_nested_conditionals, 50);
 }
 
+// The memory of the lines: each line with the buffers that it makes and frees, without those of definitions.
+std::string MemoryText(const Plan& plan) {
+  std::string text;
+  for (const Line& line : plan.lines) {
+    if (std::holds_alternative<DefineKernel>(line)) continue;
+    const LineEffects effects = ComputeEffects(line);
+    text += std::to_string(line.index()) + ":";
+    for (const int id : effects.makes) text += " " + plan.buffer(id).name;
+    if (effects.frees >= 0) text += " - " + plan.buffer(effects.frees).name;
+    text += "\n";
+  }
+  return text;
+}
+
+// Planning for all sizes gives the same lines at every size, and never a higher peak.
+TEST(MemoryPlanTest, RandomPlansOfAllSizes) {
+  int reused = 0;
+  int lowered = 0;
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    std::string memory;
+    for (const int64_t unit : {1, 3, 50}) {
+      const absl::StatusOr<Plan> plan = RandomPlan(seed, {.unit = unit});
+      ASSERT_TRUE(plan.ok()) << plan.status();
+      const absl::StatusOr<MemoryPlan> planned = PlanMemory(*plan, MemoryScope::kAllSizes);
+      ASSERT_TRUE(planned.ok()) << planned.status() << "\n" << plan->DebugString();
+      ASSERT_LE(planned->peak_bytes_after, planned->peak_bytes_before);
+      ASSERT_LE(planned->peak_bytes_after, MostPeakBytes(planned->plan).value());
+      ASSERT_LE(MostPeakBytes(planned->plan).value(), MostPeakBytes(*plan).value());
+      if (memory.empty()) memory = MemoryText(planned->plan);
+      ASSERT_EQ(MemoryText(planned->plan), memory) << "unit " << unit;
+      if (unit > 1) continue;
+      ASSERT_THAT(RunOnHost(planned->plan, seed), ::testing::Pointwise(::testing::Eq(), RunOnHost(*plan, seed)));
+      if (planned->plan.DebugString().find("\nreuse ") != std::string::npos) ++reused;
+      if (planned->peak_bytes_after < planned->peak_bytes_before) ++lowered;
+    }
+  }
+  EXPECT_GT(reused, 50);
+  EXPECT_GT(lowered, 100);
+}
+
+// Returns a plan over f32[n, 8] and f32[k, 8] with n from 1 to 100. `early` ends before two f16 buffers of n are held,
+// and `late` begins after them. Three buffers of k are held at the end.
+Plan PlanOfTwoSymbols(int64_t least_k, int64_t n, int64_t k) {
+  PlanBuilder b("two_symbols");
+  const auto input = [&](const std::string& name, DType dtype, int64_t rows, int symbol) {
+    const BufferRef made = b.Input(name, dtype, {rows, 8});
+    b.SetForms(made, {SizeForm::Symbol(symbol), 8});
+    return made;
+  };
+  const BufferRef x = input("x", DType::kF32, n, 0);
+  const BufferRef y = input("y", DType::kF16, n, 0);
+  const BufferRef z = input("z", DType::kF32, k, 1);
+  const BufferRef kept = b.Call("exp", {x}, {.names = {"kept"}})[0];
+  const BufferRef early = b.Call("exp", {x}, {.names = {"early"}})[0];
+  b.Call("exp", {early}, {.into = {kept}});
+  const BufferRef first = b.Call("exp", {y}, {.names = {"first"}})[0];
+  const BufferRef second = b.Call("exp", {first}, {.names = {"second"}})[0];
+  b.Call("exp", {second}, {.into = {first}});
+  const BufferRef late = b.Call("exp", {x}, {.names = {"late"}})[0];
+  b.Call("exp", {late}, {.into = {kept}});
+  const BufferRef large = b.Call("exp", {z}, {.names = {"large"}})[0];
+  const BufferRef larger = b.Call("exp", {large}, {.names = {"larger"}})[0];
+  b.Output(b.Call("add", {large, larger}, {.names = {"largest"}})[0]);
+  b.Output(kept);
+  b.SetSymbols(
+      {{.name = "n", .min = 1, .max = 100, .value = n}, {.name = "k", .min = least_k, .max = 1000, .value = k}});
+  const absl::StatusOr<Plan> plan = b.Finish();
+  EXPECT_TRUE(plan.ok()) << plan.status();
+  return *plan;
+}
+
+// Memory is held for a later buffer only if the bounds say that the peak cannot rise.
+TEST(MemoryPlanTest, BoundsDecideWhetherMemoryIsHeld) {
+  const auto text_of = [](const Plan& plan, MemoryScope scope) {
+    const absl::StatusOr<MemoryPlan> planned = PlanMemory(plan, scope);
+    EXPECT_TRUE(planned.ok()) << planned.status();
+    EXPECT_LE(planned->peak_bytes_after, planned->peak_bytes_before);
+    return planned->plan.DebugString();
+  };
+  const auto reuses = ::testing::HasSubstr("\nreuse early as late ");
+  for (const auto& [n, k] : std::vector<std::pair<int64_t, int64_t>>{{64, 1000}, {100, 100}, {1, 500}}) {
+    EXPECT_THAT(text_of(PlanOfTwoSymbols(100, n, k), MemoryScope::kAllSizes), reuses) << n << " " << k;
+  }
+  for (const auto& [n, k] : std::vector<std::pair<int64_t, int64_t>>{{64, 1000}, {100, 10}, {1, 500}}) {
+    EXPECT_THAT(text_of(PlanOfTwoSymbols(10, n, k), MemoryScope::kAllSizes), ::testing::Not(reuses)) << n << " " << k;
+  }
+  // For one size the peak itself decides.
+  EXPECT_THAT(text_of(PlanOfTwoSymbols(10, 64, 1000), MemoryScope::kTheseSizes), reuses);
+  EXPECT_THAT(text_of(PlanOfTwoSymbols(10, 100, 10), MemoryScope::kTheseSizes), ::testing::Not(reuses));
+}
+
+TEST(MemoryPlanTest, TheLargestPeakIsThatOfTheLargestSizes) {
+  const Plan plan = PlanOfTwoSymbols(10, 5, 20);
+  EXPECT_EQ(MostPeakBytes(plan), PeakBytes(PlanOfTwoSymbols(10, 100, 1000)));
+  Plan unbounded = plan;
+  unbounded.symbols[1].max = int64_t{1} << 60;
+  EXPECT_EQ(MostPeakBytes(unbounded), std::nullopt);
+}
+
+TEST(MemoryPlanTest, FormsMustGiveTheSizes) {
+  Plan plan = PlanOfTwoSymbols(10, 5, 20);
+  plan.symbols[0].value = 6;
+  const absl::Status status = PlanMemory(plan, MemoryScope::kAllSizes).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(std::string(status.message()),
+              ::testing::HasSubstr("buffer 'x', dimension 0 is 5, but 'n' for all sizes"));
+  EXPECT_TRUE(PlanMemory(plan).ok());
+}
+
 // One plan at other sizes: the same lines, and never a higher peak.
 TEST(MemoryPlanTest, RandomPlansOfThreeShapes) {
   for (uint64_t seed = 1; seed <= 100; ++seed) {

@@ -44,10 +44,23 @@ class PlanMaker {
       if (given.is_own) b_.Output(given.buffer);
     }
     b_.Output(last_made_);
+    b_.SetSymbols({{.name = "unit", .min = 1, .max = 1024, .value = options_.unit}});
     return b_.Finish();
   }
 
  private:
+  // Declares that all sizes of a buffer are multiples of the unit.
+  BufferRef Scaled(BufferRef buffer, const std::vector<int64_t>& sizes) {
+    std::vector<SizeForm> forms;
+    for (const int64_t size : sizes) forms.push_back(SizeForm(size / options_.unit) * SizeForm::Symbol(0));
+    b_.SetForms(buffer, std::move(forms));
+    return buffer;
+  }
+
+  BufferRef ScaledView(BufferRef base, const Matrix& view, std::vector<int64_t> strides, int64_t offset) {
+    return Scaled(b_.View(base, {view.m, view.n}, std::move(strides), offset), {view.m, view.n});
+  }
+
   void AddInput() {
     const int64_t unit = options_.unit;
     const std::vector<int64_t> sides = {8 * unit, 16 * unit, 32 * unit};
@@ -56,6 +69,7 @@ class PlanMaker {
     input.is_dense = !rng_.OneIn(4);
     const int64_t row = input.is_dense ? input.n : input.n + 3;
     input.buffer = b_.Input("in" + std::to_string(matrices_.size()), input.dtype, {input.m, input.n}, {row, 1});
+    Scaled(input.buffer, {input.m, input.n});
     input.root = input.buffer.id;
     matrices_.push_back(input);
   }
@@ -90,18 +104,18 @@ class PlanMaker {
     switch (rng_.Below(3)) {
       case 0:  // transposed
         std::swap(view.m, view.n);
-        view.buffer = b_.View(base.buffer, {view.m, view.n}, {1, base.n}, 0);
+        view.buffer = ScaledView(base.buffer, view, {1, base.n}, 0);
         view.is_dense = false;
         break;
       case 1:  // another shape
         view.m = base.m / 2;
         view.n = base.n * 2;
-        view.buffer = b_.View(base.buffer, {view.m, view.n}, {view.n, 1}, 0);
+        view.buffer = ScaledView(base.buffer, view, {view.n, 1}, 0);
         break;
       default:  // the lower half
         view.m = base.m / 2;
         if (options_.for_programs && view.m * view.n * SizeOf(base.dtype) % device::kViewAlignment != 0) return;
-        view.buffer = b_.View(base.buffer, {view.m, view.n}, {view.n, 1}, view.m * view.n);
+        view.buffer = ScaledView(base.buffer, view, {view.n, 1}, view.m * view.n);
     }
     view.depth = depth_;
     if (view.m >= 2 * options_.unit) matrices_.push_back(view);
@@ -152,7 +166,7 @@ class PlanMaker {
 
   void Norm(const Matrix& x) {
     const std::string name = "w" + std::to_string(next_weight_++);
-    const BufferRef weight = b_.Input(name, x.dtype, {x.n});
+    const BufferRef weight = Scaled(b_.Input(name, x.dtype, {x.n}), {x.n});
     const std::vector<BufferRef> arguments = {x.buffer, weight, weight};
     Made(x, rng_.OneIn(2) ? b_.CallExternAllocating("layer_norm", arguments)[0] : b_.Call("layer_norm", arguments)[0]);
   }
@@ -235,7 +249,7 @@ class PlanMaker {
     const Matrix like = rng_.Pick(matrices_);
     Matrix target = {.m = like.m, .n = like.n, .dtype = like.dtype, .depth = depth_};
     const BufferRef predicate = Predicate();
-    target.buffer = b_.Allocate("", like.dtype, {like.m, like.n});
+    target.buffer = Scaled(b_.Allocate("", like.dtype, {like.m, like.n}), {like.m, like.n});
     target.root = target.buffer.id;
     const bool has_else = !rng_.OneIn(3);
     const auto write = [&] {

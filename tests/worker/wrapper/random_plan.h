@@ -11,7 +11,7 @@ namespace telemetry::worker::wrapper {
 
 // The options of a random plan.
 struct RandomPlanOptions {
-  int64_t unit = 1;           // sizes are multiples of it; the lines do not depend on it
+  int64_t unit = 1;           // sizes are multiples of it; the lines do not depend on it. A symbol of the plan
   bool for_programs = false;  // only lines that every kind of program can compute
 };
 

@@ -100,6 +100,7 @@ class PlanReader {
       builder_.Output(buffer);
       RETURN_IF_ERROR(output.At(builder_.status()));
     }
+    builder_.SetSymbols(symbols_.symbols());
     return builder_.Finish();
   }
 
@@ -110,12 +111,13 @@ class PlanReader {
     RETURN_IF_ERROR(CheckMembers(input, {"name", "dtype", "sizes", "strides"}));
     ASSIGN_OR_RETURN(const std::string name, ReadName(input["name"]));
     ASSIGN_OR_RETURN(const DType dtype, ReadDType(input["dtype"]));
-    ASSIGN_OR_RETURN(std::vector<int64_t> sizes, ReadIntegers(input["sizes"]));
+    ASSIGN_OR_RETURN(Sizes sizes, ReadSizes(input["sizes"]));
     std::vector<int64_t> strides;
     if (input["strides"].exists()) {
       ASSIGN_OR_RETURN(strides, ReadIntegers(input["strides"]));
     }
-    buffers_[name] = builder_.Input(name, dtype, std::move(sizes), std::move(strides));
+    buffers_[name] = builder_.Input(name, dtype, std::move(sizes.values), std::move(strides));
+    builder_.SetForms(buffers_[name], std::move(sizes.forms));
     return input.At(builder_.status());
   }
 
@@ -223,13 +225,14 @@ class PlanReader {
     RETURN_IF_ERROR(CheckMembers(line, {"view", "of", "sizes", "strides", "offset"}));
     ASSIGN_OR_RETURN(const std::string name, ReadName(line["view"]));
     ASSIGN_OR_RETURN(const BufferRef base, ReadBuffer(line["of"]));
-    ASSIGN_OR_RETURN(std::vector<int64_t> sizes, ReadIntegers(line["sizes"]));
+    ASSIGN_OR_RETURN(Sizes sizes, ReadSizes(line["sizes"]));
     ASSIGN_OR_RETURN(std::vector<int64_t> strides, ReadIntegers(line["strides"]));
     int64_t offset = 0;
     if (line["offset"].exists()) {
       ASSIGN_OR_RETURN(offset, symbols_.Evaluate(line["offset"], &evaluation_));
     }
-    buffers_[name] = builder_.View(base, std::move(sizes), std::move(strides), offset, name);
+    buffers_[name] = builder_.View(base, std::move(sizes.values), std::move(strides), offset, name);
+    builder_.SetForms(buffers_[name], std::move(sizes.forms));
     return absl::OkStatus();
   }
 
@@ -315,8 +318,9 @@ class PlanReader {
     RETURN_IF_ERROR(CheckMembers(line, {"allocate", "dtype", "sizes"}));
     ASSIGN_OR_RETURN(const std::string name, ReadName(line["allocate"]));
     ASSIGN_OR_RETURN(const DType dtype, ReadDType(line["dtype"]));
-    ASSIGN_OR_RETURN(std::vector<int64_t> sizes, ReadIntegers(line["sizes"]));
-    buffers_[name] = builder_.Allocate(name, dtype, std::move(sizes));
+    ASSIGN_OR_RETURN(Sizes sizes, ReadSizes(line["sizes"]));
+    buffers_[name] = builder_.Allocate(name, dtype, std::move(sizes.values));
+    builder_.SetForms(buffers_[name], std::move(sizes.forms));
     return absl::OkStatus();
   }
 
@@ -360,6 +364,24 @@ class PlanReader {
     return absl::OkStatus();
   }
 
+  // The sizes of a buffer.
+  struct Sizes {
+    std::vector<int64_t> values;
+    std::vector<SizeForm> forms;
+  };
+
+  absl::StatusOr<Sizes> ReadSizes(const JsonMember& array) {
+    if (!array.exists()) return array.Error("missing; expected an array of integers or expressions");
+    ASSIGN_OR_RETURN(const std::vector<JsonMember> items, ReadItems(array, Limits::kDimensions));
+    Sizes sizes;
+    for (const JsonMember& item : items) {
+      ASSIGN_OR_RETURN(SymbolicSize size, symbols_.EvaluateForm(item, &evaluation_));
+      sizes.values.push_back(size.value);
+      sizes.forms.push_back(std::move(size.form));
+    }
+    return sizes;
+  }
+
   absl::StatusOr<std::vector<int64_t>> ReadIntegers(const JsonMember& array) {
     if (!array.exists()) return array.Error("missing; expected an array of integers or expressions");
     ASSIGN_OR_RETURN(const std::vector<JsonMember> items, ReadItems(array, Limits::kDimensions));
@@ -399,7 +421,7 @@ class PlanReader {
   }
 
   const JsonMember& file_;
-  const PlanSymbols symbols_;
+  PlanSymbols symbols_;
   const SpecFiles* const specs_;  // null: files are not read
   std::map<std::pair<std::string, std::string>, std::shared_ptr<const SourceKernel>> kernels_;  // by file and config
   spec::Evaluation evaluation_;  // the budget of all expressions of the file

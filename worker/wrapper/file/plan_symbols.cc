@@ -7,6 +7,8 @@
 #include "absl/strings/str_join.h"
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
+#include "worker/spec/expression_parser.h"
+#include "worker/spec/expression_tree.h"
 
 namespace telemetry::worker::wrapper::file {
 
@@ -49,6 +51,30 @@ absl::StatusOr<Bounds> ReadBounds(const JsonMember& symbol) {
   return bounds;
 }
 
+// Returns the form of a node of an expression; unknown if it is no polynomial.
+SizeForm FormOf(const spec::Expression::Tree& tree, int index, size_t names) {
+  const spec::ExpressionNode& node = tree.nodes[static_cast<size_t>(index)];
+  const auto operand = [&](size_t i) { return FormOf(tree, node.operands[i], names); };
+  switch (node.op) {
+    case spec::Op::kConstant:
+      return node.value.kind() == spec::Value::Kind::kInteger ? SizeForm(node.value.integer()) : SizeForm::Unknown();
+    case spec::Op::kVariable:
+      return static_cast<size_t>(node.index) < names ? SizeForm::Symbol(node.index) : SizeForm::Unknown();
+    case spec::Op::kAdd:
+      return operand(0) + operand(1);
+    case spec::Op::kSubtract:
+      return operand(0) - operand(1);
+    case spec::Op::kMultiply:
+      return operand(0) * operand(1);
+    case spec::Op::kNegate:
+      return SizeForm(0) - operand(0);
+    case spec::Op::kPlus:
+      return operand(0);
+    default:
+      return SizeForm::Unknown();
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<PlanSymbols> PlanSymbols::Read(const JsonMember& symbols, const SymbolValues& given) {
@@ -72,6 +98,7 @@ absl::StatusOr<PlanSymbols> PlanSymbols::Read(const JsonMember& symbols, const S
       }
       read.names_.push_back(name);
       read.values_.push_back(spec::Value::Integer(value));
+      read.symbols_.push_back({.name = name, .min = bounds.min, .max = bounds.max, .value = value});
     }
   }
   for (const auto& [name, value] : given) {
@@ -100,6 +127,27 @@ absl::StatusOr<int64_t> PlanSymbols::Evaluate(const JsonMember& member, spec::Ev
   }
   if (value < 0) return member.Error("must not be negative");
   return value;
+}
+
+absl::StatusOr<SymbolicSize> PlanSymbols::EvaluateForm(const JsonMember& member, spec::Evaluation* evaluation) {
+  SymbolicSize size;
+  ASSIGN_OR_RETURN(size.value, Evaluate(member, evaluation));
+  size.form = SizeForm(size.value);
+  if (!member.is_text()) return size;
+  const std::string& text = member.json().text;
+  ASSIGN_OR_RETURN(const auto tree, spec::ParseExpression(text, names_));
+  size.form = FormOf(*tree, tree->root, names_.size());
+  if (!size.form.is_known()) size.form = SizeForm::Symbol(SymbolOf(text, size.value));
+  return size;
+}
+
+int PlanSymbols::SymbolOf(const std::string& text, int64_t value) {
+  const std::string name = Cat("(", text, ")");
+  for (size_t i = 0; i < symbols_.size(); ++i) {
+    if (symbols_[i].name == name) return static_cast<int>(i);
+  }
+  symbols_.push_back({.name = name, .min = 0, .max = kLargest, .value = value});
+  return static_cast<int>(symbols_.size()) - 1;
 }
 
 }  // namespace telemetry::worker::wrapper::file

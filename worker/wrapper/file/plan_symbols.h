@@ -9,11 +9,18 @@
 #include "absl/status/statusor.h"
 #include "worker/spec/expression.h"
 #include "worker/spec/json_member.h"
+#include "worker/wrapper/size_form.h"
 
 namespace telemetry::worker::wrapper::file {
 
 // Values of symbols by name.
 using SymbolValues = std::map<std::string, int64_t, std::less<>>;
+
+// A size of a plan file: its value, and its form for all values of the symbols.
+struct SymbolicSize {
+  int64_t value = 0;
+  SizeForm form;
+};
 
 // The symbols of a plan file and their values. Sizes, strides and offsets of the file are expressions of them.
 class PlanSymbols {
@@ -30,10 +37,20 @@ class PlanSymbols {
   // Returns the value of an integer or of a text with an expression (spec/expression.h). INVALID_ARGUMENT names the
   // place: it is neither, or the value is no integer or is negative.
   absl::StatusOr<int64_t> Evaluate(const spec::JsonMember& member, spec::Evaluation* evaluation) const;
+  // Returns the value as Evaluate() does, and its form. An expression that is no polynomial is a symbol of its own,
+  // from 0 to kLargest; equal texts are the same symbol.
+  absl::StatusOr<SymbolicSize> EvaluateForm(const spec::JsonMember& member, spec::Evaluation* evaluation);
+
+  // Returns the symbols of the forms so far: those of the file, then those that are expressions.
+  const std::vector<PlanSymbol>& symbols() const { return symbols_; }
 
  private:
+  // Returns the symbol that is an expression.
+  int SymbolOf(const std::string& text, int64_t value);
+
   std::vector<std::string> names_;
   std::vector<spec::Value> values_;
+  std::vector<PlanSymbol> symbols_;
 };
 
 }  // namespace telemetry::worker::wrapper::file

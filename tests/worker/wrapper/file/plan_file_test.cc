@@ -8,12 +8,14 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/worker/wrapper/sample_plans.h"
+#include "worker/wrapper/memory_plan.h"
 
 namespace telemetry::worker::wrapper::file {
 namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::string MessageOf(std::string_view json) {
   const absl::StatusOr<Plan> plan = ParsePlan(json);
@@ -208,6 +210,71 @@ TEST(PlanFileTest, SizesStridesAndOffsetsAreExpressionsOfSymbols) {
             "symbol 'n_2' is 1, but must be from 2 to 64");
   EXPECT_EQ(std::string(ParsePlan(json, {{"k", 1}}).status().message()), "no symbol 'k'; the plan has m, n_2");
   EXPECT_EQ(std::string(FindPlan("gated_mlp", {{"k", 1}}).status().message()), "no symbol 'k'; the plan has none");
+}
+
+// Every sample plan at three shapes: memory planning for all sizes gives the same lines, and never a higher peak.
+TEST(PlanFileTest, SamplesArePlannedForAllSizes) {
+  int with_symbols = 0;
+  int with_reuse = 0;
+  for (const SamplePlan& sample : SamplePlans()) {
+    std::string reuses;
+    for (const int64_t factor : {1, 2, 5}) {
+      const Plan given = *ParsePlan(sample.json);
+      SymbolValues sizes;
+      for (const PlanSymbol& symbol : given.symbols) {
+        if (symbol.name[0] != '(') sizes[symbol.name] = symbol.value * factor;
+      }
+      const absl::StatusOr<Plan> plan = ParsePlan(sample.json, sizes);
+      ASSERT_TRUE(plan.ok()) << plan.status();
+      const absl::StatusOr<MemoryPlan> planned = PlanMemory(*plan, MemoryScope::kAllSizes);
+      ASSERT_TRUE(planned.ok()) << planned.status();
+      EXPECT_LE(planned->peak_bytes_after, planned->peak_bytes_before);
+      std::string found;
+      for (const Line& line : planned->plan.lines) {
+        const auto* reuse = std::get_if<Reuse>(&line);
+        if (reuse != nullptr)
+          found += planned->plan.buffer(reuse->from).name + "->" + planned->plan.buffer(reuse->to).name + " ";
+      }
+      if (factor == 1) reuses = found;
+      EXPECT_EQ(found, reuses) << sample.name;
+      with_symbols += plan->symbols.empty() ? 0 : 1;
+      with_reuse += found.empty() ? 0 : 1;
+    }
+  }
+  EXPECT_GE(with_symbols, 6);
+  EXPECT_GE(with_reuse, 3);
+}
+
+// Scores and result of attention are alike only for some sizes: their memory is not shared for all.
+TEST(PlanFileTest, SizesThatAreEqualByChanceAreNotEqualForAll) {
+  const Plan plan = *FindPlan("attention");
+  EXPECT_THAT(PlanMemory(plan)->plan.DebugString(), HasSubstr("\nreuse "));
+  EXPECT_THAT(PlanMemory(plan, MemoryScope::kAllSizes)->plan.DebugString(), Not(HasSubstr("reuse scores as out")));
+}
+
+TEST(PlanFileTest, SizesHaveForms) {
+  const auto text_of = [](const Plan& plan) {
+    std::string text;
+    for (const PlanBuffer& buffer : plan.buffers) {
+      for (size_t i = 0; i < buffer.sizes.size(); ++i) text += buffer.FormOf(i).ToString(plan.symbols) + ", ";
+    }
+    return text;
+  };
+  const absl::StatusOr<Plan> plan =
+      ParsePlan(R"json({"name": "p", "symbols": {"n": {"default": 6, "max": 60}, "m": {"default": 4}},
+    "inputs": [{"name": "x", "dtype": "f32", "sizes": ["2 * n + 1", "m"]}, {"name": "y", "dtype": "f32", "sizes": ["n // 2", "m"]},
+               {"name": "z", "dtype": "f32", "sizes": ["n // 2", "m"]}, {"name": "w", "dtype": "f32", "sizes": ["(n - 1) * n", 4]}],
+    "lines": [{"call": "softmax", "arguments": ["x"], "outputs": ["rows"]},
+              {"concatenate": ["rows", "y"], "dimension": 0, "outputs": ["joined"]},
+              {"call": "sum", "arguments": ["joined"], "outputs": ["out"]}], "outputs": ["out"]})json");
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(text_of(*plan),
+            "2 * n + 1, m, (n // 2), m, (n // 2), m, n * n - n, 4, 2 * n + 1, m, (n // 2) + 2 * n + 1, m, (n // 2) + 2 "
+            "* n + 1, ");
+  ASSERT_EQ(plan->symbols.size(), 3u);
+  EXPECT_EQ(plan->symbols[0].max, 60);
+  EXPECT_EQ(plan->symbols[2].value, 3);
+  EXPECT_TRUE(PlanMemory(*plan, MemoryScope::kAllSizes).ok());
 }
 
 TEST(PlanFileTest, MistakesInSymbols) {
