@@ -16,6 +16,7 @@
 #include "worker/commands.h"
 #include "worker/kernels/library.h"
 #include "worker/tune/spec_task.h"
+#include "worker/tune/timeline.h"
 #include "worker/tune/tune_progress.h"
 #include "worker/tune/tune_session.h"
 #include "worker/tune_flags.h"
@@ -31,6 +32,7 @@ struct TuneCommandFlags {
   std::vector<std::string> arguments;
   std::string device;
   std::string spec;
+  std::string timeline;  // a path; empty: none
 };
 
 // A progress bar on stderr below the lines of text. Prints no bar if stderr is not a terminal.
@@ -83,6 +85,12 @@ absl::StatusOr<int> Tune(const TuneCommandFlags& flags) {
   }
   ASSIGN_OR_RETURN(std::unique_ptr<tune::TuneSession> session, OpenSession(flags.tune));
 
+  std::unique_ptr<tune::Timeline> timeline;
+  if (!flags.timeline.empty()) {
+    ASSIGN_OR_RETURN(timeline, tune::Timeline::Create(flags.timeline));
+    task.tuner.processes.measure.on_step = [&timeline](std::string_view step, std::string_view config, SteadyTime begin,
+                                                       SteadyTime end) { timeline->Add(step, config, begin, end); };
+  }
   absl::StatusOr<tune::TaskResult> result;
   {
     ProgressDisplay display;
@@ -100,6 +108,9 @@ absl::StatusOr<int> Tune(const TuneCommandFlags& flags) {
     std::cout << Describe(*result) << "\n";
   } else if (!absl::IsInvalidArgument(result.status())) {  // which is returned below
     spdlog::error("{}: {}", flags.spec.empty() ? flags.kernel : flags.spec, std::string(result.status().message()));
+  }
+  if (timeline != nullptr && !timeline->status().ok()) {
+    spdlog::warn("the timeline is incomplete: {}", std::string(timeline->status().message()));
   }
   // A stopped process has little time before it is killed. The spool keeps the records that are left.
   const bool stopped = result.ok() && result->tuned.stopped;
@@ -122,6 +133,7 @@ class TuneCommand final : public cli::Command {
   telemetry-worker tune softmax --search                                         search on where the run is known
   telemetry-worker tune add --collector "" --log /tmp/autotune/add               no collector, only local sidecars
   telemetry-worker tune --spec conv.json --device opencl:0                        your own kernel, from a T1 file
+  telemetry-worker tune --spec conv.json --samples 7 --warm-caches                measure like other tuners
   telemetry-worker tune softmax --debug-values 2 --debug-kernels softmax         print the values around launches
 )",
              .notes =
@@ -137,6 +149,10 @@ is still in the spool; 2 wrong usage.)"}) {}
     AddArguments(flags, flags_.arguments);
     flags.Add("device", flags_.device, "One of `telemetry-worker devices` (default: the first)")->type_name("DEVICE");
     flags_.tune.AddTo(flags);
+    flags
+        .Add("timeline", flags_.timeline,
+             "Also write the time of each step of each config (compile, wait, load, run, check, sample, record) as CSV")
+        ->type_name("FILE");
   }
 
   absl::StatusOr<int> Run() override { return Tune(flags_); }

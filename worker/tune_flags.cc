@@ -50,6 +50,14 @@ void TuneFlags::AddTo(cli::Flags& flags) {
             "Memory limit of a compiler process (64MiB to 1TiB); a config that needs more fails (default: 4GiB)")
       ->check(CLI::Range(uint64_t{64} << 20, uint64_t{1} << 40));
   flags.Add("run-limit", run_limit, "Time limit for one run of a config")->type_name("TIME");
+  flags
+      .Add(
+          "samples", samples,
+          "Take exactly this many samples of each config (default: 8 to 200, until the median is known to 0.2 % or for "
+          "20 ms, and fewer of slow configs)")
+      ->check(CLI::Range(1, 10000));
+  flags.Switch("warm-caches", warm_caches,
+               "Do not flush the caches before each sample; the best config is not shared through the collector");
   flags.Switch("no-known", no_known, "Neither confirm nor start from configs of earlier attempts and the collector");
   AddModel(flags, model);
   flags.Switch(
@@ -87,6 +95,10 @@ absl::StatusOr<tune::TunerOptions> ParseTunerOptions(const TuneFlags& flags) {
   options.processes.compile.processes = flags.compilers;
   options.processes.compile.memory_limit_bytes = flags.compile_memory_bytes;
   options.processes.measure.debug = flags.debug.Options();
+  tune::measure::MeasureEffort& measuring = options.processes.effort;
+  measuring.exact = flags.samples.has_value();
+  if (flags.samples) measuring.min_samples = measuring.max_samples = *flags.samples;
+  measuring.warm = flags.warm_caches;
   return options;
 }
 

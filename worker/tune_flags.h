@@ -36,6 +36,8 @@ struct TuneFlags {
   std::string compile_limit = "1m";
   uint64_t compile_memory_bytes = tune::TunerOptions().processes.compile.memory_limit_bytes;
   std::string run_limit = "5s";
+  std::optional<int> samples;  // of each config; unset: as many as its time needs
+  bool warm_caches = false;
   std::vector<std::string> settings;
   bool no_known = false;
   std::string model;

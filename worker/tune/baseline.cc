@@ -49,7 +49,7 @@ std::vector<Baseline> CompileBaselines(const BoundKernel& kernel, compile::Compi
   const auto add = [&](const char* label, absl::StatusOr<GeneratedKernel> generated) {
     if (!generated.ok()) return;
     std::future<compile::CompileResult> compiled =
-        compilers->Submit(compile::MakeJob(generated->source, *kernel.device()));
+        compilers->SubmitFirst(compile::MakeJob(generated->source, *kernel.device()));
     baselines.push_back({.label = label, .generated = *std::move(generated), .compiled = std::move(compiled)});
   };
   add("plain code of the default config", kernel.GeneratePlain(config));

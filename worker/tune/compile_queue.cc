@@ -9,7 +9,7 @@ void CompileQueue::Submit(const std::shared_ptr<const Candidate>& candidate) {
   pool_.Submit(compile::MakeJob(candidate->generated.source, device_),
                [ready = ready_, candidate](const compile::CompileResult& result) {
                  absl::MutexLock lock(&ready->mutex);
-                 ready->compiled.push_back({candidate, result});
+                 ready->compiled.push_back({.candidate = candidate, .result = result, .ended = SteadyNow()});
                  ready->filled.NotifyAll();
                });
 }

@@ -21,6 +21,7 @@ namespace telemetry::worker::tune {
 struct CompiledCandidate {
   std::shared_ptr<const Candidate> candidate;
   compile::CompileResult result;
+  SteadyTime ended;  // when the compiler ended, also for code that was compiled before
 };
 
 // A queue of candidates that a compile pool compiles for one device. Used by the tuner's thread only.

@@ -1,6 +1,7 @@
 #include "worker/tune/spec_reference.h"
 
 #include <algorithm>
+#include <future>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -16,7 +17,6 @@
 #include "worker/spec/argument_data.h"
 #include "worker/spec/spec_space.h"
 #include "worker/tune/compile/compile_pool.h"
-#include "worker/tune/measure/measurer.h"
 #include "worker/tune/process/shared_bytes.h"
 
 namespace telemetry::worker::tune {
@@ -113,8 +113,9 @@ std::vector<double> ValuesOf(const Argument& argument, const std::vector<std::by
   return values;
 }
 
-// Returns the problem with expected results of 0, and tolerances that accept everything.
-absl::StatusOr<measure::MeasureProblem> WithoutResults(const Specification& spec) {
+// Returns the problem without expected results, and with tolerances that accept everything.
+absl::StatusOr<measure::MeasureProblem> WithoutResults(const Specification& spec, const process::StepReport& on_step) {
+  const process::ReportedStep step(on_step, "inputs");
   measure::MeasureProblem problem;
   measure::DataSet set;
   for (size_t i = 0; i < spec.arguments.size(); ++i) {
@@ -125,25 +126,39 @@ absl::StatusOr<measure::MeasureProblem> WithoutResults(const Specification& spec
     problem.buffers.push_back(BufferOf(argument, tolerance));
     measure::BufferData data;
     ASSIGN_OR_RETURN(data.initial, spec::InitialBytes(argument, spec.folder));
-    if (argument.is_written) data.expected.resize(static_cast<size_t>(problem.buffers.back().sizes[0]));
     set.buffers.push_back(std::move(data));
   }
   problem.data_sets.push_back(std::move(set));
   return problem;
 }
 
-// Sets the expected results of each vector with contents, and the specification's tolerances.
+// Sets expected results of 0, which the tolerances accept from every config.
+void AcceptEverything(measure::MeasureProblem* problem) {
+  for (size_t i = 0; i < problem->buffers.size(); ++i) {
+    const measure::ProblemBuffer& buffer = problem->buffers[i];
+    if (buffer.expected) problem->data_sets[0].buffers[i].expected.resize(static_cast<size_t>(buffer.sizes[0]));
+  }
+}
+
+// Sets the specification's tolerances.
+void SetTolerances(const Specification& spec, measure::MeasureProblem* problem) {
+  size_t buffer = 0;
+  for (size_t i = 0; i < spec.arguments.size(); ++i) {
+    if (!HasBuffer(spec.arguments[i])) continue;
+    if (spec.arguments[i].is_written) problem->buffers[buffer].expected = ToleranceOf(spec, i);
+    ++buffer;
+  }
+}
+
+// Sets the expected results of each vector with contents.
 void SetResults(const Specification& spec, const std::vector<std::vector<std::byte>>& contents,
                 measure::MeasureProblem* problem) {
   size_t buffer = 0;
   for (size_t i = 0; i < spec.arguments.size(); ++i) {
     const Argument& argument = spec.arguments[i];
     if (!HasBuffer(argument)) continue;
-    if (argument.is_written) {
-      problem->buffers[buffer].expected = ToleranceOf(spec, i);
-      if (!contents[buffer].empty()) {
-        problem->data_sets[0].buffers[buffer].expected = ValuesOf(argument, contents[buffer]);
-      }
+    if (argument.is_written && !contents[buffer].empty()) {
+      problem->data_sets[0].buffers[buffer].expected = ValuesOf(argument, contents[buffer]);
     }
     ++buffer;
   }
@@ -160,6 +175,11 @@ absl::StatusOr<std::vector<std::vector<std::byte>>> ReadExpected(const Specifica
     }
   }
   return contents;
+}
+
+bool HasReference(const Specification& spec) {
+  return spec.verification.kind == Verification::Kind::kReferenceKernel ||
+         spec.verification.kind == Verification::Kind::kReferenceConfig;
 }
 
 // The source and launch of the reference.
@@ -183,22 +203,47 @@ absl::StatusOr<Reference> MakeReference(const Specification& spec) {
   return reference;
 }
 
-absl::StatusOr<std::vector<std::vector<std::byte>>> RunReference(const SpecKernel& kernel,
-                                                                 const measure::MeasureProblem& problem,
-                                                                 const measure::MeasurerOptions& options,
-                                                                 compile::CompilePool* compilers) {
-  const Specification& spec = kernel.specification();
-  ASSIGN_OR_RETURN(const Reference reference, MakeReference(spec));
-  ASSIGN_OR_RETURN(device::CompiledCode code,
-                   compilers->Submit(compile::MakeJob(reference.source, *kernel.device())).get().code);
+// The reference while it compiles.
+struct CompilingReference {
+  Reference reference;
+  std::future<compile::CompileResult> result;
+};
+
+absl::StatusOr<CompilingReference> CompileReference(const SpecKernel& kernel, compile::CompilePool* compilers) {
+  CompilingReference compiling;
+  ASSIGN_OR_RETURN(compiling.reference, MakeReference(kernel.specification()));
+  compiling.result = compilers->SubmitFirst(compile::MakeJob(compiling.reference.source, *kernel.device()));
+  return compiling;
+}
+
+absl::StatusOr<measure::MeasureRequest> MakeReferenceRequest(const SpecKernel& kernel, CompilingReference compiling) {
+  ASSIGN_OR_RETURN(device::CompiledCode code, compiling.result.get().code);
   ASSIGN_OR_RETURN(measure::MeasureRequest request,
-                   kernel.MakeRequest(reference.function, reference.size,
+                   kernel.MakeRequest(compiling.reference.function, compiling.reference.size,
                                       std::make_shared<const device::CompiledCode>(std::move(code))));
   request.run_limit = absl::Minutes(1);  // a reference may be slow
-  measure::MeasurerOptions of_reference = options;
-  of_reference.has_standby = false;
-  ASSIGN_OR_RETURN(const std::unique_ptr<measure::Measurer> measurer, measure::Measurer::Start(problem, of_reference));
-  return measurer->Evaluate(request);
+  return request;
+}
+
+absl::Status ReferenceError(const absl::Status& status) {
+  return absl::FailedPreconditionError(
+      Cat("the reference of the verification failed: ", std::string(status.message())));
+}
+
+// Returns the problem with the results of a reference config or kernel, which compiles while the inputs are made.
+absl::StatusOr<measure::MeasureProblem> MakeReferenceProblem(const SpecKernel& kernel,
+                                                             const process::StepReport& on_step,
+                                                             compile::CompilePool* compilers) {
+  const Specification& spec = kernel.specification();
+  absl::StatusOr<CompilingReference> compiling = CompileReference(kernel, compilers);
+  if (!compiling.ok()) return ReferenceError(compiling.status());
+  ASSIGN_OR_RETURN(measure::MeasureProblem problem, WithoutResults(spec, on_step));
+  SetTolerances(spec, &problem);
+  const process::ReportedStep step(on_step, "reference compile");
+  absl::StatusOr<measure::MeasureRequest> request = MakeReferenceRequest(kernel, *std::move(compiling));
+  if (!request.ok()) return ReferenceError(request.status());
+  problem.reference = *std::move(request);
+  return problem;
 }
 
 std::string GibText(double bytes) { return absl::StrFormat("%.1f GiB", bytes / (1 << 30)); }
@@ -206,9 +251,10 @@ std::string GibText(double bytes) { return absl::StrFormat("%.1f GiB", bytes / (
 }  // namespace
 
 absl::Status CheckMemory(const SpecKernel& kernel) {
-  constexpr double kFloatBytes = 4;   // of an expected value on the device and in the problem's image
-  constexpr double kDoubleBytes = 8;  // of an expected value before
-  constexpr double kHostCopies = 2;   // of initial values: in the problem and in its image
+  constexpr double kFloatBytes = 4;  // of an expected value on the device and in the problem's image
+  // Of an expected value before, as a double and in the contents of a file; those of a reference come as bytes.
+  const double read_bytes = HasReference(kernel.specification()) ? 0 : 12;
+  constexpr double kHostCopies = 2;  // of initial values: in the problem and in its image
   const device::DeviceProperties& device = kernel.device()->properties();
   const Argument* largest = nullptr;
   double on_device = 0;
@@ -222,7 +268,7 @@ absl::Status CheckMemory(const SpecKernel& kernel) {
     const double elements =
         argument.is_written ? static_cast<double>(argument.values() * CheckedType(argument.type.element).pieces) : 0;
     on_device += bytes_of(argument) + kFloatBytes * elements;
-    on_host += kHostCopies * bytes_of(argument) + (kDoubleBytes + 2 * kFloatBytes) * elements;
+    on_host += kHostCopies * bytes_of(argument) + (read_bytes + kFloatBytes) * elements;
   }
   const auto refuse = [&](double needed, std::string_view use, double there, std::string_view where) {
     return absl::ResourceExhaustedError(Cat("the vectors need ", GibText(needed), use, ", and ", where, " has ",
@@ -236,24 +282,16 @@ absl::Status CheckMemory(const SpecKernel& kernel) {
   return refuse(on_host, " while their expected values are computed", available, "this machine");
 }
 
-absl::StatusOr<measure::MeasureProblem> MakeSpecProblem(const SpecKernel& kernel,
-                                                        const measure::MeasurerOptions& options,
+absl::StatusOr<measure::MeasureProblem> MakeSpecProblem(const SpecKernel& kernel, const process::StepReport& on_step,
                                                         compile::CompilePool* compilers) {
   const Specification& spec = kernel.specification();
-  ASSIGN_OR_RETURN(measure::MeasureProblem problem, WithoutResults(spec));
+  if (HasReference(spec)) return MakeReferenceProblem(kernel, on_step, compilers);
+  ASSIGN_OR_RETURN(measure::MeasureProblem problem, WithoutResults(spec, on_step));
+  AcceptEverything(&problem);
   if (spec.verification.kind == Verification::Kind::kNone) return problem;
-  if (spec.verification.kind == Verification::Kind::kFiles) {
-    ASSIGN_OR_RETURN(const std::vector<std::vector<std::byte>> contents, ReadExpected(spec));
-    SetResults(spec, contents, &problem);
-    return problem;
-  }
-  const absl::StatusOr<std::vector<std::vector<std::byte>>> contents =
-      RunReference(kernel, problem, options, compilers);
-  if (!contents.ok()) {
-    return absl::FailedPreconditionError(
-        Cat("the reference of the verification failed: ", std::string(contents.status().message())));
-  }
-  SetResults(spec, *contents, &problem);
+  ASSIGN_OR_RETURN(const std::vector<std::vector<std::byte>> contents, ReadExpected(spec));
+  SetTolerances(spec, &problem);
+  SetResults(spec, contents, &problem);
   return problem;
 }
 

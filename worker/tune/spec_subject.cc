@@ -91,15 +91,15 @@ v1::Run MakeSpecRun(const SpecKernel& kernel, const device::DeviceProperties& de
 
 absl::StatusOr<SpecSubject> MakeSpecSubject(std::shared_ptr<const Specification> spec,
                                             const std::shared_ptr<device::Device>& device,
-                                            measure::MeasurerOptions measure) {
+                                            process::StepReport on_step) {
   ASSIGN_OR_RETURN(std::shared_ptr<const SpecKernel> kernel, SpecKernel::Create(std::move(spec), device));
   RETURN_IF_ERROR(CheckMemory(*kernel));
-  measure.device = device->id();
   SpecSubject subject;
   subject.info = DescribeAttempt(device->properties(), MakeSpecRun(*kernel, device->properties()));
   AddSpace(kernel->specification(), &subject.info.environment);
-  subject.subject = {.kernel = kernel, .measure_problem = [kernel, measure](compile::CompilePool* compilers) {
-                       return MakeSpecProblem(*kernel, measure, compilers);
+  subject.subject = {.kernel = kernel,
+                     .measure_problem = [kernel, on_step = std::move(on_step)](compile::CompilePool* compilers) {
+                       return MakeSpecProblem(*kernel, on_step, compilers);
                      }};
   return subject;
 }

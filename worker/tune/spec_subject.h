@@ -19,11 +19,10 @@ struct SpecSubject {
   recording::AttemptInfo info;  // has a new attempt_id; the attempt starts now
 };
 
-// `measure` are the options of the process that runs the reference. Returns the errors of SpecKernel::Create and
-// CheckMemory; the subject's problem has those of MakeSpecProblem.
+// `on_step` may be empty; see MakeSpecProblem. Returns the errors of SpecKernel::Create and CheckMemory; the subject's
+// problem has those of MakeSpecProblem.
 absl::StatusOr<SpecSubject> MakeSpecSubject(std::shared_ptr<const spec::Specification> spec,
-                                            const std::shared_ptr<device::Device>& device,
-                                            measure::MeasurerOptions measure);
+                                            const std::shared_ptr<device::Device>& device, process::StepReport on_step);
 
 // Returns the run of a specification's kernel on a device.
 //

@@ -42,7 +42,7 @@ absl::StatusOr<TaskResult> RunSpec(TuneSession& session, const std::string& path
   const auto spec = std::make_shared<const spec::Specification>(std::move(read));
   ASSIGN_OR_RETURN(const std::shared_ptr<device::Device> opened, DeviceForSpec(*spec, device));
   ApplyBudget(*spec, &tuner);
-  ASSIGN_OR_RETURN(SpecSubject subject, MakeSpecSubject(spec, opened, tuner.processes.measure));
+  ASSIGN_OR_RETURN(SpecSubject subject, MakeSpecSubject(spec, opened, tuner.processes.measure.on_step));
   return session.Tune(subject.subject, std::move(subject.info), std::move(tuner), rules);
 }
 

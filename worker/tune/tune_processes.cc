@@ -21,9 +21,13 @@ TuneProcesses::TuneProcesses(const TuneSubject& subject, TuneProcessOptions opti
       pool_(std::move(pool)),
       queue_(pool_.get(), subject_.kernel->device().get()),
       starting_(std::async(std::launch::async, [this]() -> absl::StatusOr<Started> {
+        // The process opens the device while the inputs are made. An error is reported by Measurer::Start.
+        absl::StatusOr<std::unique_ptr<measure::MeasuringProcess>> opening =
+            measure::MeasuringProcess::Start(options_.measure);
         ASSIGN_OR_RETURN(const measure::MeasureProblem problem, subject_.measure_problem(pool_.get()));
         Started started;
-        ASSIGN_OR_RETURN(started.measurer, measure::Measurer::Start(problem, options_.measure));
+        ASSIGN_OR_RETURN(started.measurer, measure::Measurer::Start(problem, options_.measure,
+                                                                    opening.ok() ? *std::move(opening) : nullptr));
         started.at = SteadyNow();
         return started;
       })) {}
@@ -62,7 +66,30 @@ absl::StatusOr<measure::wire::Outcome> TuneProcesses::Measure(const CompiledCand
   ASSIGN_OR_RETURN(measure::Measurer * measurer, ReadyMeasurer());
   const SteadyTime begin = SteadyNow();
   const absl::Cleanup count = [&] { measuring_ += ElapsedSince(begin); };
-  return measurer->Measure(request);
+  ASSIGN_OR_RETURN(measure::wire::Outcome outcome, measurer->Measure(request));
+  ReportSteps(compiled, outcome.steps(), begin);
+  return outcome;
+}
+
+void TuneProcesses::ReportSteps(const CompiledCandidate& compiled, const measure::wire::Steps& steps,
+                                SteadyTime begin) const {
+  const process::StepReport& report = options_.measure.on_step;
+  if (!report) return;
+  const std::string config = compiled.candidate->config.ToString();
+  const auto after = [](SteadyTime time, double seconds) {
+    return time + absl::ToChronoNanoseconds(absl::Seconds(seconds));
+  };
+  const bool compiled_now = !compiled.result.deduplicated && !compiled.result.from_folder;
+  report("compile", config, after(compiled.ended, compiled_now ? -compiled.result.seconds : 0), compiled.ended);
+  report("wait", config, compiled.ended, begin);
+  // The process does not report the time of messages, which goes to the last step.
+  const SteadyTime loaded = after(begin, steps.load_s());
+  const SteadyTime ran = after(loaded, steps.run_s());
+  const SteadyTime checked = after(ran, steps.check_s());
+  report("load", config, begin, loaded);
+  report("run", config, loaded, ran);
+  report("check", config, ran, checked);
+  report("sample", config, checked, SteadyNow());
 }
 
 absl::StatusOr<measure::FinalOutcome> TuneProcesses::MeasureInterleaved(const std::vector<CompiledCandidate>& compiled,

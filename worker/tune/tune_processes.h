@@ -23,7 +23,8 @@ struct TuneProcessOptions {
   absl::Duration run_limit = absl::Seconds(5);    // time limit for one run of a config
 };
 
-// The processes that compile and measure the configs of one subject. Thread-compatible.
+// The processes that compile and measure the configs of one subject. Thread-compatible, but Measure and
+// MeasureInterleaved may run, one call at a time, while another thread uses the queue.
 class TuneProcesses {
  public:
   // Starts the measuring process in the background. Returns the errors of CompilePool::Create.
@@ -54,6 +55,8 @@ class TuneProcesses {
 
   absl::StatusOr<measure::Measurer*> ReadyMeasurer();
   absl::StatusOr<measure::MeasureRequest> RequestFor(const CompiledCandidate& compiled) const;
+  // Reports the steps of a config whose measurement lasted from `begin` until now.
+  void ReportSteps(const CompiledCandidate& compiled, const measure::wire::Steps& steps, SteadyTime begin) const;
 
   const TuneSubject subject_;
   const TuneProcessOptions options_;

@@ -68,6 +68,17 @@ std::vector<codegen::Config> ConfigsToConfirm(const KnownConfigs& known, const c
   return configs;
 }
 
+// Returns the part of a journal's name for an effort that is not the usual one: "" for that.
+std::string EffortText(const measure::MeasureEffort& effort) {
+  return Cat(effort.exact ? Cat(" samples ", effort.max_samples) : "", effort.warm ? " warm" : "");
+}
+
+// Adds an effort that is not the usual one to the description of an attempt's environment.
+void DescribeEffort(const measure::MeasureEffort& effort, record::Json* environment) {
+  if (effort.exact) environment->members.emplace_back("samples", record::Json::Integer(effort.max_samples));
+  if (effort.warm) environment->members.emplace_back("caches", record::Json::String("warm"));
+}
+
 std::string LimitText(const std::optional<int>& limit) { return limit ? Cat(*limit) : "none"; }
 
 }  // namespace
@@ -77,7 +88,7 @@ std::string JournalName(const std::string& run_id, const TunerOptions& options, 
   const std::string how = Cat(search.algorithm, " ", search::EffortName(search.effort), " ", search.seed, " ",
                               LimitText(search.max_generations), " ", LimitText(search.max_configs), " ",
                               absl::FormatDuration(options.time_budget), begin_with_known ? "" : " nothing known",
-                              ConfigsText(search.finite_configs));
+                              EffortText(options.processes.effort), ConfigsText(search.finite_configs));
   return Cat("attempts/", run_id.substr(0, kJournalDigits), "-", record::Sha256Hex(how).substr(0, kJournalDigits),
              ".journal");
 }
@@ -148,6 +159,7 @@ struct TuneSession::Preparation {
 absl::StatusOr<TaskResult> TuneSession::Tune(const TuneSubject& subject, recording::AttemptInfo info,
                                              TunerOptions tuner, const AttemptRules& rules) {
   info.origin = options_.origin;
+  DescribeEffort(tuner.processes.effort, &info.environment);
   tuner.processes.measure.device = subject.kernel->device()->id();
   TunerOptions chosen = tuner;
   ASSIGN_OR_RETURN(Preparation prepared, Prepare(info.run, *subject.kernel, rules, &chosen));
@@ -227,12 +239,13 @@ absl::StatusOr<TaskResult> TuneSession::RunAttempt(TuneSubject subject, recordin
   const std::vector<codegen::Config> among =
       prepared.confirms ? std::vector<codegen::Config>() : tuner.search.finite_configs;
   tuner.processes.compile.code_folder = Cat(options_.state_dir, "/code");
+  const bool has_warm_caches = tuner.processes.effort.warm;
   ASSIGN_OR_RETURN(TuneResult tuned, tune::Tune(std::move(subject), std::move(tuner),
                                                 {.info = std::move(info),
                                                  .sinks = {.producer = producer_.get(), .log = log.get()},
                                                  .journal = prepared.journal.get()}));
   result.tuned = std::move(tuned);
-  if (!result.tuned.stopped) Conclude(result, among, versions, prepared.journal.get());
+  if (!result.tuned.stopped) Conclude(result, among, !has_warm_caches, versions, prepared.journal.get());
   return result;
 }
 
@@ -249,15 +262,15 @@ absl::StatusOr<Turn> TuneSession::TakeTurn(const std::string& run_id, const Tune
   return AwaitTurn(shared_cache_->client(), run_id, turn);
 }
 
-void TuneSession::Conclude(const TaskResult& result, const std::vector<codegen::Config>& among,
+void TuneSession::Conclude(const TaskResult& result, const std::vector<codegen::Config>& among, bool may_share,
                            const record::Json& versions, Journal* journal) {
   absl::Status kept;
   if (const std::optional<FinalRanking::Best>& found = result.tuned.ranking.best) {
     BestConfig best = MakeBestConfig(result.run, found->config, found->perf_ms, result.tuned.attempt_id);
     best.runners_up = result.tuned.ranking.runners_up;
     kept = best_configs_.Among(among).Put(best);
-    // The choice among a few configs says little to others.
-    if (among.empty()) Share(best, versions);
+    // The choice among a few configs says little to others, and times with warm caches are not comparable to theirs.
+    if (among.empty() && may_share) Share(best, versions);
   }
   for (const absl::Status& status : {kept, journal->Remove()}) {
     if (!status.ok()) Notice(std::string(status.message()));

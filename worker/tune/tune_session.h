@@ -134,9 +134,10 @@ class TuneSession {
   // Opens a log for one attempt; returns null without log_base.
   absl::StatusOr<std::unique_ptr<recording::SidecarLog>> OpenLog() const;
   // Stores the best config of an attempt that has ended, here and in the collector's cache, then removes its journal.
-  // The choice among a list of configs is stored only here, apart from the best config of the run. Errors are notices.
-  void Conclude(const TaskResult& result, const std::vector<codegen::Config>& among, const record::Json& versions,
-                Journal* journal);
+  // The choice among a list of configs is stored only here, apart from the best config of the run, and so is the best
+  // config if others may not see it. Errors are notices.
+  void Conclude(const TaskResult& result, const std::vector<codegen::Config>& among, bool may_share,
+                const record::Json& versions, Journal* journal);
   // Puts the config into the collector's cache. Waits at most one second. The first error is a notice.
   void Share(const BestConfig& best, const record::Json& versions);
   void Notice(const std::string& text) const {

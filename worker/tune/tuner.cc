@@ -1,6 +1,7 @@
 #include "worker/tune/tuner.h"
 
 #include <algorithm>
+#include <future>
 #include <limits>
 #include <map>
 #include <memory>
@@ -8,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/cleanup/cleanup.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/steady.h"
 #include "proto/record/counted.h"
@@ -28,6 +30,9 @@ constexpr absl::Duration kStopInterval = absl::Milliseconds(100);
 // The most configs that the search proposes at once, after the first ones. Fewer give it more results for each
 // proposal, but take more of its time.
 constexpr int kMostAtOnce = 8;
+// The configs for each compiler that are proposed by a search that does not learn. Enough of them are compiled, while
+// others wait for a compiler, that neither the compilers nor the measuring process wait.
+constexpr int kAhead = 4;
 
 // Returns true if the error affects every config: there is no compiler.
 bool IsOfEveryConfig(const absl::Status& compiling) {
@@ -76,10 +81,16 @@ class Attempt {
   absl::Status RunDefault();
   // Runs the config, and then every other that is compiled by then, until something else has to be done.
   absl::Status RunCompiled(CompiledCandidate compiled);
+  // A config that is being measured on another thread, unless it did not compile.
+  struct Running {
+    CompiledCandidate compiled;
+    std::future<absl::StatusOr<measure::wire::Outcome>> outcome;  // waits in its destructor
+  };
   absl::Status Start(const CompiledCandidate& compiled);
-  absl::StatusOr<AttemptRow> RunOne(const CompiledCandidate& compiled);
-  absl::Status Finish(AttemptRow row, const std::optional<CompiledCandidate>& next);
-  absl::Status Measure(const CompiledCandidate& compiled, AttemptRow* row);
+  Running BeginRun(CompiledCandidate compiled);
+  absl::StatusOr<AttemptRow> EndRun(Running running);
+  // Notes the result, and begins to run the next config, if there is one, before the result is recorded.
+  absl::Status Finish(AttemptRow row, std::optional<CompiledCandidate> next, std::optional<Running>* running);
   // Records the submitted configs without a result as not run, because the time budget is used up.
   absl::Status FinishUnrun();
 
@@ -96,7 +107,10 @@ class Attempt {
   void NoteTime(const std::optional<double>& perf_ms) {
     if (perf_ms) best_ms_ = std::min(best_ms_.value_or(*perf_ms), *perf_ms);
   }
-  int MostAtOnce() const { return std::clamp(processes_->compilers() / 2, 1, kMostAtOnce); }
+  int MostAtOnce() const {
+    const int compilers = processes_->compilers();
+    return search::Learns(options_.search) ? std::clamp(compilers / 2, 1, kMostAtOnce) : kAhead * compilers / 2;
+  }
   void ReportProgress() const;
   void ReportRounds(int rounds, SteadyTime began) const;
   // Reports the generations before `end` whose configs all have results, in their order.
@@ -250,7 +264,8 @@ absl::Status Attempt::ReplayProposals() {
 bool Attempt::WantsProposal() const {
   if (proposer_->is_asked()) return false;
   // One for each compiler, and one that is ready to be measured. More would be proposed with fewer results known.
-  if (processes_->queue().under_way() > static_cast<size_t>(processes_->compilers())) return false;
+  const int for_each = search::Learns(options_.search) ? 1 : kAhead;
+  if (processes_->queue().under_way() > static_cast<size_t>(for_each * processes_->compilers())) return false;
   return !learnt_in_vain_ || log_->results().size() > *learnt_in_vain_;
 }
 
@@ -327,24 +342,22 @@ absl::Status Attempt::RunDefault() {
   return RunCompiled(processes_->queue().Await(id));
 }
 
+// Returns true if the config will be measured, which its rows say before.
+bool IsMeasured(const CompiledCandidate& compiled) { return compiled.result.code.ok(); }
+
 absl::Status Attempt::RunCompiled(CompiledCandidate compiled) {
-  std::optional<CompiledCandidate> current = std::move(compiled);
-  RETURN_IF_ERROR(Start(*current));
-  while (current) {
-    ASSIGN_OR_RETURN(AttemptRow row, RunOne(*current));
+  RETURN_IF_ERROR(Start(compiled));
+  std::optional<Running> running = BeginRun(std::move(compiled));
+  while (running) {
+    ASSIGN_OR_RETURN(AttemptRow row, EndRun(*std::move(running)));
     const bool is_needed = IsStopped() || IsOverBudget() || WantsProposal() || HasProposal();
     const bool may_go_on = !is_needed && processes_->queue().under_way() > 0;
-    std::optional<CompiledCandidate> next = may_go_on ? processes_->queue().Poll() : std::nullopt;
-    RETURN_IF_ERROR(Finish(std::move(row), next));
+    RETURN_IF_ERROR(Finish(std::move(row), may_go_on ? processes_->queue().Poll() : std::nullopt, &running));
     ReportProgress();
     ReportGenerations(generation_);
-    current = std::move(next);
   }
   return absl::OkStatus();
 }
-
-// Returns true if the config will be measured, which its rows say before.
-bool IsMeasured(const CompiledCandidate& compiled) { return compiled.result.code.ok(); }
 
 absl::Status Attempt::Start(const CompiledCandidate& compiled) {
   if (!IsMeasured(compiled)) return absl::OkStatus();
@@ -352,35 +365,51 @@ absl::Status Attempt::Start(const CompiledCandidate& compiled) {
   return log_->Start(row.generation, row.config);
 }
 
-absl::StatusOr<AttemptRow> Attempt::RunOne(const CompiledCandidate& compiled) {
-  const absl::Status& compiling = compiled.result.code.status();
-  if (IsOfEveryConfig(compiling)) return compiling;
-  AttemptRow row = submitted_[compiled.candidate->config.id()];
-  if (IsMeasured(compiled)) {
-    RETURN_IF_ERROR(Measure(compiled, &row));
+Attempt::Running Attempt::BeginRun(CompiledCandidate compiled) {
+  Running running = {.compiled = std::move(compiled), .outcome = {}};
+  if (!IsMeasured(running.compiled)) return running;
+  const double best_ms = best_ms_.value_or(std::numeric_limits<double>::infinity());
+  running.outcome = std::async(std::launch::async, [this, compiled = running.compiled, best_ms] {
+    return processes_->Measure(compiled, best_ms * options_.give_up_factor, best_ms * options_.far_factor);
+  });
+  return running;
+}
+
+absl::StatusOr<AttemptRow> Attempt::EndRun(Running running) {
+  const compile::CompileResult& compiled = running.compiled.result;
+  if (IsOfEveryConfig(compiled.code.status())) return compiled.code.status();
+  AttemptRow row = submitted_[running.compiled.candidate->config.id()];
+  if (running.outcome.valid()) {
+    ASSIGN_OR_RETURN(const measure::wire::Outcome outcome, running.outcome.get());
+    SetMeasured(outcome, v1::MeasurementDetail::STAGE_SEARCH, &row);
+    row.compile_time_s = compiled.seconds;
   } else {
-    SetNotCompiled(compiled.result, &row);
+    SetNotCompiled(compiled, &row);
   }
-  row.source_hash = compiled.candidate->source_hash;
+  row.source_hash = running.compiled.candidate->source_hash;
   return row;
 }
 
-absl::Status Attempt::Finish(AttemptRow row, const std::optional<CompiledCandidate>& next) {
+absl::Status Attempt::Finish(AttemptRow row, std::optional<CompiledCandidate> next, std::optional<Running>* running) {
+  const SteadyTime begin = SteadyNow();
+  const process::StepReport& report = options_.processes.measure.on_step;
+  const absl::Cleanup record = [&report, begin, config = report ? row.config.ToString() : std::string()] {
+    if (report) report("record", config, begin, SteadyNow());
+  };
   NoteTime(row.perf_ms);
   submitted_.erase(row.config.id());
   ++run_;
-  if (!next || !IsMeasured(*next)) return log_->Finish(std::move(row));
-  const AttemptRow& begun = submitted_[next->candidate->config.id()];
-  const Beginning beginning = {.generation = begun.generation, .config = begun.config};
-  return log_->Finish(std::move(row), &beginning);
-}
-
-absl::Status Attempt::Measure(const CompiledCandidate& compiled, AttemptRow* row) {
-  const double best_ms = best_ms_.value_or(std::numeric_limits<double>::infinity());
-  ASSIGN_OR_RETURN(const measure::wire::Outcome outcome,
-                   processes_->Measure(compiled, best_ms * options_.give_up_factor, best_ms * options_.far_factor));
-  SetMeasured(outcome, v1::MeasurementDetail::STAGE_SEARCH, row);
-  row->compile_time_s = compiled.result.seconds;
+  std::optional<Beginning> beginning;
+  if (next && IsMeasured(*next)) {
+    const AttemptRow& begun = submitted_[next->candidate->config.id()];
+    beginning = {.generation = begun.generation, .config = begun.config};
+  }
+  // The journal's fsync takes as long as a measurement on a fast disk. Values are debugged on one thread.
+  const bool overlaps = !options_.processes.measure.debug.is_on();
+  running->reset();
+  if (next && overlaps) *running = BeginRun(*next);
+  RETURN_IF_ERROR(log_->Finish(std::move(row), beginning ? &*beginning : nullptr));
+  if (next && !overlaps) *running = BeginRun(*std::move(next));
   return absl::OkStatus();
 }
 
@@ -407,6 +436,7 @@ absl::Status Attempt::HoldFinal() {
   ASSIGN_OR_RETURN(std::vector<CompiledCandidate> compiled, CompileAll(finalists));
   if (compiled.empty()) return absl::OkStatus();
   const SteadyTime began = SteadyNow();
+  const process::ReportedStep step(options_.processes.measure.on_step, "final");
   Notice(Cat("final: measuring ", record::Counted(compiled.size(), "config"), " in turn"));
   ReportRounds(0, began);
   ASSIGN_OR_RETURN(measure::FinalOutcome outcome,

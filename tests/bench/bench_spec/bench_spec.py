@@ -6,7 +6,9 @@ README.md for the columns and for measurements.
 
 import argparse
 import csv
+import itertools
 import json
+import math
 import os
 import pathlib
 import re
@@ -44,11 +46,14 @@ def reduced(path, values):
 class Outcome:
     """One attempt: seconds until the last config was measured, seconds in all, and milliseconds by config.
 
-    `steady` is the number of configs per second after the first one, if it is known.
+    `steady` is the number of configs per second after the first one, and `first_s` the seconds until its result, if they
+    are known. `steps` has the seconds of each step of each config, by the name of the step; `start` those of the steps
+    before.
     """
 
-    def __init__(self, search_s, all_s, times, steady=float("nan")):
+    def __init__(self, search_s, all_s, times, steady=float("nan"), first_s=float("nan"), steps=None, start=None):
         self.search_s, self.all_s, self.times, self.steady = search_s, all_s, times, steady
+        self.first_s, self.steps, self.start = first_s, steps or {}, start or []
 
     @property
     def configs(self):
@@ -67,6 +72,26 @@ def key_of(config, parameters):
     return tuple(str(config[name]) for name in parameters)
 
 
+def read_timeline(path):
+    """Returns the seconds of each step of each config by the name of the step, and (step, begin, end) of the others.
+
+    A step "idle" is added: the time between two configs in which nothing was loaded or measured.
+    """
+    steps, start, busy = {}, [], []
+    with open(path, newline="") as timeline:
+        for row in csv.DictReader(timeline):
+            begin, end = float(row["begin_s"]), float(row["end_s"])
+            if not row["config"]:
+                start.append((row["step"], begin, end))
+                continue
+            steps.setdefault(row["step"], []).append(end - begin)
+            if row["step"] not in ("compile", "wait", "record"):
+                busy.append((begin, end))
+    busy.sort()
+    steps["idle"] = [max(0.0, later[0] - earlier[1]) for earlier, later in itertools.pairwise(busy)]
+    return steps, start
+
+
 def tune_here(arguments, specification, folder):
     """Tunes with telemetry-worker."""
     path = folder / "spec.json"
@@ -82,8 +107,11 @@ def tune_here(arguments, specification, folder):
         f"--log={folder / 'log'}",
         f"--state-dir={folder / 'state'}",
         f"--compilers={arguments.compilers}",
+        f"--timeline={folder / 'timeline.csv'}",
         *arguments.flag,
     ]
+    if arguments.effort == "equal":
+        command += [f"--samples={arguments.iterations}", "--warm-caches"]
     begin = time.monotonic()
     done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"POCL_CACHE_DIR": str(folder)})
     all_s = time.monotonic() - begin
@@ -105,7 +133,7 @@ def tune_here(arguments, specification, folder):
             search_s = float(row["timestamp_s"])
             first_s = search_s if first_s is None else first_s
     steady = (len(times) - 1) / (search_s - first_s) if search_s > first_s else float("nan")
-    return Outcome(search_s, all_s, times, steady)
+    return Outcome(search_s, all_s, times, steady, first_s, *read_timeline(folder / "timeline.csv"))
 
 
 def tune_there(arguments, specification, folder):
@@ -121,7 +149,7 @@ def tune_there(arguments, specification, folder):
     if done.returncode != 0:
         raise SystemExit(f"Kernel Tuner ended with {done.returncode}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
     outcome = json.loads(done.stdout.splitlines()[-1])
-    return Outcome(outcome["seconds"], all_s, {tuple(key): ms for key, ms in outcome["times"]})
+    return Outcome(outcome["seconds"], all_s, {tuple(key): ms for key, ms in outcome["times"]}, steps=outcome["steps"])
 
 
 def numpy_argument(argument, index):
@@ -217,7 +245,11 @@ def kernel_tuner_child(arguments):
     times = [
         (key_of(result, parameters), result["time"] if isinstance(result["time"], float) else None) for result in results
     ]
-    print(json.dumps({"seconds": seconds, "times": times}))
+    steps = {
+        step: [result[f"{name}_time"] / 1e3 for result in results]
+        for step, name in (("compile", "compile"), ("check", "verification"), ("sample", "benchmark"), ("idle", "framework"))
+    }
+    print(json.dumps({"seconds": seconds, "times": times, "steps": steps}))
 
 
 def spread(outcomes):
@@ -244,6 +276,19 @@ def report(name, outcomes, other_best):
     return middle
 
 
+def print_timeline(name, outcome):
+    """Prints where the time of an attempt goes. Steps from "load" on, without "record", add up."""
+    print(f"\n{name}: the last config was measured after {outcome.search_s:.2f} s", end="")
+    print("" if math.isnan(outcome.first_s) else f", the first one after {outcome.first_s:.2f} s")
+    for step, begin, end in outcome.start:
+        print(f"  {step:22}{begin:9.3f} s to {end:9.3f} s")
+    if outcome.steps:
+        print("  step      times      all s    median ms     most ms")
+    for step, seconds in outcome.steps.items():
+        middle = statistics.median(seconds) if seconds else 0
+        print(f"  {step:8}{len(seconds):7}{sum(seconds):11.2f}{1e3 * middle:13.2f}{1e3 * max(seconds, default=0):12.1f}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("kernel", nargs="?", help="a specification, or the name of a kernel of tests/worker/spec/kernels")
@@ -251,6 +296,13 @@ def main():
     parser.add_argument("--language", help="the backend of Kernel Tuner for CUDA: CUDA, CUPY or NVCUDA")
     parser.add_argument("--values", nargs="*", default=[], help="NAME=1,2,4: only these values of a parameter")
     parser.add_argument("--iterations", type=int, default=7, help="runs of each config by Kernel Tuner")
+    parser.add_argument(
+        "--effort",
+        choices=("equal", "own"),
+        default="equal",
+        help="equal: telemetry-worker takes as many samples as Kernel Tuner, with warm caches; own: its usual effort",
+    )
+    parser.add_argument("--timeline", action="store_true", help="also print where the time goes")
     parser.add_argument("--compilers", type=int, default=0, help="compiler processes of telemetry-worker")
     parser.add_argument("--repeat", type=int, default=1, help="attempts of each tool, in turn")
     parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/release/bin")
@@ -287,7 +339,14 @@ def main():
         here, there = middles
         if here.times.keys() != there.times.keys():
             print(f"the sets of configs differ: {len(here.times.keys() ^ there.times.keys())} are in one only")
-        print(f"{here.configs / here.search_s / (there.configs / there.search_s):.2f} times the configs per second")
+        rate = there.configs / there.search_s
+        print(
+            f"{here.configs / here.search_s / rate:.2f} times the configs per second, "
+            f"{here.steady / rate:.2f} times after the first result"
+        )
+    if arguments.timeline:
+        for name, middle in zip(outcomes, middles, strict=True):
+            print_timeline(name, middle)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <sstream>
 #include <string>
 
 #include "tests/paths.h"
@@ -27,6 +28,33 @@ TEST(SpecCommandTest, TunesAndWritesSidecars) {
   EXPECT_EQ(outcome.exit_status, 0) << outcome.output;
   EXPECT_THAT(outcome.output, HasSubstr("pnpoly [(1000,), (2000,), (120,)]"));
   EXPECT_THAT(folder.Names(), testing::IsSupersetOf({"log.csv", "log.meta.jsonl"}));
+}
+
+TEST(SpecCommandTest, TheEffortCanBeThatOfOtherTuners) {
+  const TempFolder folder;
+  const std::string timeline = folder.File("timeline.csv");
+  const ProgramOutcome outcome = RunProgram(
+      "telemetry-worker", "tune --spec " + TestdataDir() + kSpec + " --device opencl:0 --collector '' --log " +
+                              folder.File("log") + " --state-dir " + folder.path() +
+                              " --max-configs 2 --compilers 1 --samples 7 --warm-caches --timeline " + timeline);
+  EXPECT_EQ(outcome.exit_status, 0) << outcome.output;
+  std::ostringstream text;
+  text << std::ifstream(timeline).rdbuf();
+  for (const char* step : {"inputs,,", "reference compile,,", "problem,,", "reference run,,", "final,,"}) {
+    EXPECT_THAT(text.str(), HasSubstr(std::string("\n") + step));
+  }
+  for (const char* step : {"compile", "wait", "load", "run", "check", "sample", "record"}) {
+    EXPECT_THAT(text.str(), HasSubstr(std::string("\n") + step + ",\"Config("));
+  }
+  std::ostringstream meta;
+  meta << std::ifstream(folder.File("log.meta.jsonl")).rdbuf();
+  EXPECT_THAT(meta.str(), HasSubstr("\"caches\"")) << "the attempt says how it was measured";
+}
+
+TEST(SpecCommandTest, RefusesAnEffortOfNoSamples) {
+  const ProgramOutcome refused = RunProgram("telemetry-worker", "tune add --samples 0");
+  EXPECT_EQ(refused.exit_status, 2);
+  EXPECT_THAT(refused.output, HasSubstr("--samples"));
 }
 
 TEST(SpecCommandTest, TheMemoryOfCompilersHasALimit) {

@@ -23,7 +23,7 @@ class SpecFixture : public testing::Test {
     absl::StatusOr<spec::Specification> read = spec::ReadSpecification(path);
     if (!read.ok()) return read.status();
     return MakeSpecSubject(std::make_shared<const spec::Specification>(*std::move(read)), fixture_.device(),
-                           fixture_.Options(1).processes.measure);
+                           /*on_step=*/nullptr);
   }
 
   absl::StatusOr<TuneResult> Tune(const std::string& path, int configs) {

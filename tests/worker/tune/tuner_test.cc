@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <set>
 #include <string>
 
+#include "absl/synchronization/mutex.h"
 #include "proto/record/json.h"
 #include "tests/worker/tune/tune_fixture.h"
 #include "worker/tune/recording/statuses.h"
@@ -130,6 +132,34 @@ TEST(TunerTest, MeasurementsHaveTheirDetails) {
 }
 
 // Checks that each kind of failure affects one config only and that the other configs are measured.
+TEST(TunerTest, AnExactEffortIsThatOfEveryConfigAndItsStepsAreReported) {
+  TuneFixture fixture;
+  TunerOptions options = fixture.Options(4);
+  options.processes.effort = {.min_samples = 3, .max_samples = 3, .exact = true, .warm = true};
+  absl::Mutex mutex;
+  std::map<std::string, std::vector<std::string>> steps;  // by config
+  options.processes.measure.on_step = [&](std::string_view step, std::string_view config, SteadyTime begin,
+                                          SteadyTime end) {
+    absl::MutexLock lock(&mutex);
+    steps[std::string(config)].emplace_back(step);
+    EXPECT_LE(begin, end) << step;
+  };
+  ASSERT_TRUE(fixture.Tune(fixture.Subject(), options).ok());
+  int measured = 0;
+  for (const v1::Measurement& row : fixture.Rows()) {
+    if (row.status() != status::kOk || row.detail().stage() != v1::MeasurementDetail::STAGE_SEARCH) continue;
+    ++measured;
+    EXPECT_EQ(row.detail().samples_ms_size(), 3);
+  }
+  EXPECT_GE(measured, 2);
+  EXPECT_THAT(steps[""], testing::IsSupersetOf({"image", "problem", "final"}));
+  EXPECT_EQ(steps.size(), static_cast<size_t>(measured) + 1);
+  for (const auto& [config, of_config] : steps) {
+    if (config.empty()) continue;
+    EXPECT_THAT(of_config, testing::ElementsAre("compile", "wait", "load", "run", "check", "sample", "record"));
+  }
+}
+
 TEST(TunerTest, AllStatusesOccur) {
   TuneFixture fixture;
   LibrarySubject subject = fixture.Subject();

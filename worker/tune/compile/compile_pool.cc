@@ -31,7 +31,9 @@ CompilePool::~CompilePool() {
   for (const std::unique_ptr<Lane>& lane : lanes) lane->thread.join();
 }
 
-void CompilePool::Submit(CompileJob job, Callback done) {
+void CompilePool::Submit(CompileJob job, Callback done) { Submit(std::move(job), std::move(done), Place::kLast); }
+
+void CompilePool::Submit(CompileJob job, Callback done, Place place) {
   std::string key = JobKey(job);
   absl::MutexLock lock(&mutex_);
   ++stats_.submitted;
@@ -48,19 +50,28 @@ void CompilePool::Submit(CompileJob job, Callback done) {
   std::shared_ptr<Compilation>& open = open_[key];
   if (open == nullptr) {
     open = std::make_shared<Compilation>(std::move(key), std::move(job));
-    queue_.push_back(open);
+    queue_.insert(place == Place::kFirst ? queue_.begin() : queue_.end(), open);
     ++stats_.unique_sources;
     StartLaneIfNeeded();
   } else {
     ++stats_.deduplicated;
+    const auto queued = std::find(queue_.begin(), queue_.end(), open);
+    if (place == Place::kFirst && queued != queue_.end()) std::rotate(queue_.begin(), queued, queued + 1);
   }
   open->waiting.push_back(std::move(done));
 }
 
-std::future<CompileResult> CompilePool::Submit(CompileJob job) {
+std::future<CompileResult> CompilePool::Submit(CompileJob job) { return SubmitForFuture(std::move(job), Place::kLast); }
+
+std::future<CompileResult> CompilePool::SubmitFirst(CompileJob job) {
+  return SubmitForFuture(std::move(job), Place::kFirst);
+}
+
+std::future<CompileResult> CompilePool::SubmitForFuture(CompileJob job, Place place) {
   auto promise = std::make_shared<std::promise<CompileResult>>();
   std::future<CompileResult> result = promise->get_future();
-  Submit(std::move(job), [promise](const CompileResult& compiled) { promise->set_value(compiled); });
+  Submit(
+      std::move(job), [promise](const CompileResult& compiled) { promise->set_value(compiled); }, place);
   return result;
 }
 

@@ -83,6 +83,8 @@ class CompilePool {
 
   // Queues a job; the future gets its result.
   std::future<CompileResult> Submit(CompileJob job);
+  // Queues a job before all others that wait for a compiler, and before an equal one's place: others need its result.
+  std::future<CompileResult> SubmitFirst(CompileJob job);
 
   // Blocks until the callbacks of all jobs have returned.
   void Drain();
@@ -113,6 +115,9 @@ class CompilePool {
 
   explicit CompilePool(CompilePoolOptions options) : options_(std::move(options)), kept_(options_.kept_bytes) {}
 
+  enum class Place { kLast, kFirst };
+  void Submit(CompileJob job, Callback done, Place place);
+  std::future<CompileResult> SubmitForFuture(CompileJob job, Place place);
   void StartLaneIfNeeded() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Run(Lane* lane);
   absl::Duration LimitFor(const CompileJob& job) const;

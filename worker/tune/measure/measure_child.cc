@@ -5,6 +5,7 @@
 #include <csignal>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,6 +32,10 @@ class MeasureChild {
       absl::Status status = parent_->Receive(&request, &fds);
       if (absl::IsUnavailable(status)) return absl::OkStatus();
       if (!status.ok()) return status;
+      if (request.has_open()) {
+        opened_ = OpenedDevice::Open(request.open());
+        continue;
+      }
       wire::Reply reply;
       goes_on = request.has_setup() ? SetUp(request.setup(), std::move(fds), &reply) : Measure(request, &reply);
       RETURN_IF_ERROR(parent_->Send(reply));
@@ -60,9 +65,9 @@ class MeasureChild {
               parent_->Send(reply).IgnoreError();
             },
     };
-    ASSIGN_OR_RETURN(std::unique_ptr<MeasureSession> session,
-                     MeasureSession::Open(setup, std::move(data), std::move(reports)));
-    session_ = std::move(session);
+    if (!opened_.has_value()) opened_ = OpenedDevice::Open(setup.device());
+    ASSIGN_OR_RETURN(OpenedDevice opened, *std::move(opened_));
+    ASSIGN_OR_RETURN(session_, MeasureSession::Open(std::move(opened), setup, std::move(data), std::move(reports)));
     return absl::OkStatus();
   }
 
@@ -72,9 +77,24 @@ class MeasureChild {
       reply->mutable_ready();
       return true;
     }
+    Refuse(status, reply);
+    return false;
+  }
+
+  static void Refuse(const absl::Status& status, wire::Reply* reply) {
     reply->mutable_refused()->set_code(status.raw_code());
     reply->mutable_refused()->set_message(std::string(status.message()));
-    return false;
+  }
+
+  bool TakeExpected(wire::Reply* reply) {
+    const absl::Status status =
+        session_ == nullptr ? absl::FailedPreconditionError("no problem was set up") : session_->TakeExpected();
+    if (status.ok()) {
+      reply->mutable_ready();
+    } else {
+      Refuse(status, reply);
+    }
+    return status.ok();
   }
 
   bool Measure(const wire::Request& request, wire::Reply* reply) {
@@ -82,6 +102,7 @@ class MeasureChild {
       reply->set_contents(session_ == nullptr ? "" : session_->Read(request.read()));
       return true;
     }
+    if (request.has_take_expected()) return TakeExpected(reply);
     wire::Outcomes* outcomes = reply->mutable_outcomes();
     if (session_ == nullptr) {
       outcomes->set_ends(true);
@@ -94,6 +115,7 @@ class MeasureChild {
   }
 
   process::ParentConnection* const parent_;
+  std::optional<absl::StatusOr<OpenedDevice>> opened_;  // before the problem is set up
   std::unique_ptr<MeasureSession> session_;
 };
 

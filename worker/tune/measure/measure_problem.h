@@ -39,7 +39,7 @@ struct BufferData {
   // a conspicuous value), so that elements that a kernel does not write are detected.
   std::vector<std::byte> initial;
   // For buffers that kernels write: one value per element in the order of memory (HostArray::data), not rounded. Empty
-  // if the problem has baselines.
+  // if the problem has baselines or a reference.
   std::vector<double> expected;
   // If the problem has baselines: the elements by which a baseline is checked.
   std::vector<ExpectedElement> sample;
@@ -54,15 +54,19 @@ struct DataSet {
 // final. Pass two, so that a config that is right by chance, or because of values that earlier configs left in memory,
 // does not win.
 //
-// The expected results are data, or the results of a baseline: code that the measuring processes run on each data set.
-// The results of a baseline must agree with the samples of the data set within the tolerance. Results of configs are
-// then compared with all of the baseline's, within twice the tolerance, because both may be off in opposite directions.
+// The expected results are data, or the results of a reference, which the first measuring process runs once, before any
+// config; all processes then get its results as data. Or they are the results of a baseline: code that the measuring
+// processes run on each data set. The results of a baseline must agree with the samples of the data set within the
+// tolerance. Results of configs are then compared with all of the baseline's, within twice the tolerance, because both
+// may be off in opposite directions.
 struct MeasureProblem {
   std::vector<ProblemBuffer> buffers;
   std::vector<DataSet> data_sets;
   // Empty: the data sets have the expected results. Otherwise the first one that runs and agrees with the samples is
   // used. Buffers must not hold doubles.
   std::vector<MeasureRequest> baselines;
+  // Set: its results are the expected ones. There are no baselines and one data set then.
+  std::optional<MeasureRequest> reference;
 };
 
 }  // namespace telemetry::worker::tune::measure

@@ -48,6 +48,10 @@ struct MeasureEffort {
   double precision = 0.002;
   // ...or when this time is used up. At least three samples are taken.
   absl::Duration budget = absl::Milliseconds(20);
+  // True: exactly max_samples samples of each config, however slow it is, as other tuners take them.
+  bool exact = false;
+  // True: no cache is flushed before a sample, so that a sample finds in the caches what the one before it left there.
+  bool warm = false;
 };
 
 // One config: its code and the launch parameters.

@@ -19,18 +19,36 @@ Sampler::Launch MakeLaunch(LoadedConfig& config) {
   return [&config] { return config.Launch(); };
 }
 
+Sampler::Caches CachesFor(const wire::Effort& effort) {
+  return effort.warm() ? Sampler::Caches::kWarm : Sampler::Caches::kFlushed;
+}
+
+// Returns the seconds since `*begin`, and sets `*begin` to the current time.
+double Lap(SteadyTime* begin) {
+  const SteadyTime now = SteadyNow();
+  const absl::Duration lap = absl::FromChrono(now - *begin);
+  *begin = now;
+  return absl::ToDoubleSeconds(lap);
+}
+
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<MeasureSession>> MeasureSession::Open(wire::Setup setup, process::SharedBytes data,
-                                                                     Reports reports) {
-  ASSIGN_OR_RETURN(std::shared_ptr<device::Device> device, device::OpenDevice(setup.device()));
+absl::StatusOr<OpenedDevice> OpenedDevice::Open(const std::string& id) {
+  OpenedDevice opened;
+  ASSIGN_OR_RETURN(opened.device, device::OpenDevice(id));
+  ASSIGN_OR_RETURN(opened.checks, DeviceChecks::Create(opened.device.get()));
+  ASSIGN_OR_RETURN(opened.sampler, Sampler::Create(opened.device));
+  return opened;
+}
+
+absl::StatusOr<std::unique_ptr<MeasureSession>> MeasureSession::Open(OpenedDevice opened, wire::Setup setup,
+                                                                     process::SharedBytes data, Reports reports) {
   const debug::DebugOptions debug = FromWire(setup.debug());
   ASSIGN_OR_RETURN(std::unique_ptr<ProblemMemory> memory,
-                   ProblemMemory::Create(device, std::move(setup), std::move(data)));
-  ASSIGN_OR_RETURN(std::unique_ptr<Sampler> sampler, Sampler::Create(device));
+                   ProblemMemory::Create(opened.device, std::move(opened.checks), std::move(setup), std::move(data)));
   std::unique_ptr<LaunchDebugger> debugger = LaunchDebugger::Create(debug, memory.get(), reports.print);
-  return std::unique_ptr<MeasureSession>(new MeasureSession(std::move(device), std::move(memory), std::move(sampler),
-                                                            std::move(debugger), std::move(reports)));
+  return std::unique_ptr<MeasureSession>(new MeasureSession(
+      std::move(opened.device), std::move(memory), std::move(opened.sampler), std::move(debugger), std::move(reports)));
 }
 
 void MeasureSession::Fail(std::string_view phase, const absl::Status& status, wire::Outcome* outcome) {
@@ -82,24 +100,31 @@ absl::Status MeasureSession::Check(bool with_results, wire::Outcome* outcome) {
   return absl::DataLossError(outcome->failure().message());
 }
 
-std::unique_ptr<LoadedConfig> MeasureSession::LoadChecked(const wire::Config& config, int data_set,
+std::unique_ptr<LoadedConfig> MeasureSession::LoadChecked(const wire::Config& config, int data_set, bool with_results,
                                                           wire::Outcome* outcome) {
   reports_.phase(kLoadPhase);
+  SteadyTime begin = SteadyNow();
   absl::StatusOr<std::unique_ptr<LoadedConfig>> loaded = LoadedConfig::Load(device_.get(), *memory_, config);
+  steps_.set_load_s(Lap(&begin));
   if (!loaded.ok()) {
     Fail(kLoadPhase, loaded.status(), outcome);
     return nullptr;
   }
   *outcome->mutable_attributes() = (*loaded)->attributes();
-  if (!RunOnce(**loaded, config, data_set, outcome).ok()) return nullptr;
-  if (Check(/*with_results=*/true, outcome).ok()) return *std::move(loaded);
+  const bool ran = RunOnce(**loaded, config, data_set, outcome).ok();
+  steps_.set_run_s(Lap(&begin));
+  if (!ran) return nullptr;
+  const bool is_right = Check(with_results, outcome).ok();
+  steps_.set_check_s(Lap(&begin));
+  if (is_right) return *std::move(loaded);
   if (debugger_ != nullptr) debugger_->AddFirstNan(outcome->mutable_failure());
   return nullptr;
 }
 
-absl::StatusOr<std::vector<Sample>> MeasureSession::Take(absl::Span<const Sampler::Launch> launches) {
+absl::StatusOr<std::vector<Sample>> MeasureSession::Take(absl::Span<const Sampler::Launch> launches,
+                                                         Sampler::Caches caches) {
   reports_.phase(kRunPhase);
-  absl::StatusOr<std::vector<Sample>> samples = sampler_->Take(launches);
+  absl::StatusOr<std::vector<Sample>> samples = sampler_->Take(launches, caches);
   if (samples.ok()) watch_.Learn(*samples);
   return samples;
 }
@@ -107,7 +132,7 @@ absl::StatusOr<std::vector<Sample>> MeasureSession::Take(absl::Span<const Sample
 bool MeasureSession::WasSlow(const wire::Effort& effort, wire::Outcome* outcome) const {
   // Includes the time of the launch and of loading the code. OpenCL even compiles in the first launch.
   constexpr double kOverheadMs = 5;
-  if (device_->properties().dialect != device::Dialect::kCuda) return false;
+  if (effort.exact() || device_->properties().dialect != device::Dialect::kCuda) return false;
   const double run_ms = absl::ToDoubleMilliseconds(run_);
   if (run_ms <= 2 * effort.give_up_above_ms() + kOverheadMs) return false;
   DescribeSamples({{.ms = run_ms}}, outcome);
@@ -117,17 +142,18 @@ bool MeasureSession::WasSlow(const wire::Effort& effort, wire::Outcome* outcome)
 }
 
 absl::Status MeasureSession::TakeSeries(LoadedConfig& config, const wire::Effort& effort, wire::Outcome* outcome) {
-  // The first sample is a warm-up. Its time determines the size of the batches.
-  ASSIGN_OR_RETURN(const std::vector<Sample> warm_up, Take({MakeLaunch(config)}));
+  // The first sample is a warm-up, without a flush, which takes longer than the kernel on processors. Its time
+  // determines the size of the batches.
+  ASSIGN_OR_RETURN(const std::vector<Sample> warm_up, Take({MakeLaunch(config)}, Sampler::Caches::kWarm));
   SampleSeries series(effort);
   // If even the warm-up is much too slow, it is the only sample.
-  if (warm_up.front().ms > 2 * effort.give_up_above_ms()) series.Add(warm_up, watch_);
+  if (!effort.exact() && warm_up.front().ms > 2 * effort.give_up_above_ms()) series.Add(warm_up, watch_);
   const SteadyTime begin = SteadyNow();
   while (true) {
     const int batch = series.Next(ElapsedSince(begin), warm_up.front().ms);
     if (batch == 0) break;
     const std::vector<Sampler::Launch> launches(static_cast<size_t>(batch), MakeLaunch(config));
-    ASSIGN_OR_RETURN(const std::vector<Sample> samples, Take(launches));
+    ASSIGN_OR_RETURN(const std::vector<Sample> samples, Take(launches, CachesFor(effort)));
     series.Add(samples, watch_);
   }
   series.Describe(outcome);
@@ -138,25 +164,31 @@ wire::Outcomes MeasureSession::Measure(const wire::Config& config) {
   wire::Outcomes outcomes;
   wire::Outcome* outcome = outcomes.add_outcomes();
   const int data_set = config.on_last_data_set() ? memory_->data_set_count() - 1 : 0;
-  if (std::unique_ptr<LoadedConfig> loaded = LoadChecked(config, data_set, outcome); loaded != nullptr) {
+  steps_.Clear();
+  if (std::unique_ptr<LoadedConfig> loaded = LoadChecked(config, data_set, /*with_results=*/true, outcome);
+      loaded != nullptr) {
     // A config that was slow and right gets no samples.
     const bool is_sampled = !WasSlow(config.effort(), outcome);
-    if (absl::Status status = is_sampled ? TakeSeries(*loaded, config.effort(), outcome) : absl::OkStatus();
-        !status.ok()) {
+    SteadyTime begin = SteadyNow();
+    absl::Status status = is_sampled ? TakeSeries(*loaded, config.effort(), outcome) : absl::OkStatus();
+    steps_.set_sample_s(Lap(&begin));
+    if (!status.ok()) {
       Fail(kRunPhase, status, outcome);
     } else if (is_sampled) {
       // A config that is right once may be wrong at times, so the results of the last run are checked too.
       Check(!memory_->reads_what_it_writes(), outcome).IgnoreError();
     }
+    steps_.set_check_s(steps_.check_s() + Lap(&begin));
     if (outcome->has_failure()) outcome->clear_perf_ms();
   }
+  *outcome->mutable_steps() = steps_;
   outcomes.set_ends(DeviceIsLost());
   return outcomes;
 }
 
 wire::Outcomes MeasureSession::Evaluate(const wire::Config& config) {
   wire::Outcomes outcomes;
-  LoadChecked(config, /*data_set=*/0, outcomes.add_outcomes());
+  LoadChecked(config, /*data_set=*/0, /*with_results=*/false, outcomes.add_outcomes());
   outcomes.set_ends(DeviceIsLost());
   return outcomes;
 }
@@ -179,13 +211,15 @@ absl::Status MeasureSession::TakeRounds(const std::vector<std::unique_ptr<Loaded
     of_outcome.push_back(static_cast<int>(i));
   }
   if (round.empty()) return absl::OkStatus();
-  RETURN_IF_ERROR(Take(round).status());  // warm-up
+  const Sampler::Caches caches =
+      request.configs().empty() ? Sampler::Caches::kFlushed : CachesFor(request.configs(0).effort());
+  RETURN_IF_ERROR(Take(round, caches).status());  // warm-up
   RoundSeries series(round.size(), request.rounds());
   const SteadyTime end = request.has_limit_s() ? SteadyAfter(absl::Seconds(request.limit_s())) : kNever;
   for (int next = series.Next(); next > 0; next = series.Next()) {
     std::vector<Sampler::Launch> launches;
     for (int i = 0; i < next; ++i) launches.insert(launches.end(), round.begin(), round.end());
-    ASSIGN_OR_RETURN(const std::vector<Sample> samples, Take(launches));
+    ASSIGN_OR_RETURN(const std::vector<Sample> samples, Take(launches, caches));
     series.Add(samples, watch_);
     reports_.rounds(series.rounds());
     if (SteadyNow() >= end && series.rounds() >= FinalEffort::kLeastRounds) break;
@@ -198,7 +232,8 @@ wire::Outcomes MeasureSession::MeasureFinal(const wire::Final& request) {
   wire::Outcomes outcomes;
   std::vector<std::unique_ptr<LoadedConfig>> configs;
   for (const wire::Config& config : request.configs()) {
-    configs.push_back(LoadChecked(config, memory_->data_set_count() - 1, outcomes.add_outcomes()));
+    configs.push_back(
+        LoadChecked(config, memory_->data_set_count() - 1, /*with_results=*/true, outcomes.add_outcomes()));
     if (outcomes.outcomes().rbegin()->has_failure() && DeviceIsLost()) break;
   }
   const bool is_whole = !DeviceIsLost() && TakeRounds(configs, request, &outcomes).ok() && !DeviceIsLost();

@@ -22,6 +22,16 @@
 
 namespace telemetry::worker::tune::measure {
 
+// A device with the code of the checks and of the samples, which does not depend on a problem.
+struct OpenedDevice {
+  std::shared_ptr<device::Device> device;
+  std::unique_ptr<DeviceChecks> checks;
+  std::unique_ptr<Sampler> sampler;
+
+  // Returns the device's errors.
+  static absl::StatusOr<OpenedDevice> Open(const std::string& id);
+};
+
 // The work of a measuring process: checks and times configs, one after the other, on a device with one problem in its
 // memory. Single-threaded.
 class MeasureSession {
@@ -39,16 +49,19 @@ class MeasureSession {
   };
 
   // Returns the device's errors.
-  static absl::StatusOr<std::unique_ptr<MeasureSession>> Open(wire::Setup setup, process::SharedBytes data,
-                                                              Reports reports);
+  static absl::StatusOr<std::unique_ptr<MeasureSession>> Open(OpenedDevice opened, wire::Setup setup,
+                                                              process::SharedBytes data, Reports reports);
 
   // Returns one outcome. A failure of the config is part of it.
   wire::Outcomes Measure(const wire::Config& config);
 
-  // Runs a config once on the first data set, without samples. Its results stay in the buffers until the next call.
+  // Runs a config once on the first data set, without samples. Its results are not compared, and stay in the buffers
+  // until the next call.
   wire::Outcomes Evaluate(const wire::Config& config);
   // Returns a part of a buffer's contents, or a shorter text after an error.
   std::string Read(const wire::Read& request);
+  // Uploads the expected results of the data. Returns the device's errors.
+  absl::Status TakeExpected() { return memory_->TakeExpected(); }
 
   // Takes samples of all configs in turns, on the last data set, and returns one outcome per config. Returns no
   // outcomes if the device failed meanwhile, because the config that caused it is not known.
@@ -63,8 +76,10 @@ class MeasureSession {
         debugger_(std::move(debugger)),
         reports_(std::move(reports)) {}
 
-  // Loads, runs once and checks a config. Returns null if it failed; the failure is in `outcome`.
-  std::unique_ptr<LoadedConfig> LoadChecked(const wire::Config& config, int data_set, wire::Outcome* outcome);
+  // Loads, runs once and checks a config, with its results or only for damage. Returns null if it failed; the failure
+  // is in `outcome`.
+  std::unique_ptr<LoadedConfig> LoadChecked(const wire::Config& config, int data_set, bool with_results,
+                                            wire::Outcome* outcome);
   absl::Status RunOnce(LoadedConfig& loaded, const wire::Config& config, int data_set, wire::Outcome* outcome);
   absl::Status LaunchAndWait(LoadedConfig& loaded, wire::Outcome* outcome);
   // Sets the outcome's failure if the check finds an error.
@@ -72,7 +87,7 @@ class MeasureSession {
   // Returns true if the run that was checked was so slow that samples are not worth their time. Describes it then.
   bool WasSlow(const wire::Effort& effort, wire::Outcome* outcome) const;
   absl::Status TakeSeries(LoadedConfig& config, const wire::Effort& effort, wire::Outcome* outcome);
-  absl::StatusOr<std::vector<Sample>> Take(absl::Span<const Sampler::Launch> launches);
+  absl::StatusOr<std::vector<Sample>> Take(absl::Span<const Sampler::Launch> launches, Sampler::Caches caches);
   absl::Status TakeRounds(const std::vector<std::unique_ptr<LoadedConfig>>& configs, const wire::Final& request,
                           wire::Outcomes* outcomes);
   void Fail(std::string_view phase, const absl::Status& status, wire::Outcome* outcome);
@@ -84,6 +99,7 @@ class MeasureSession {
   const std::unique_ptr<LaunchDebugger> debugger_;  // null: debug output is off
   const Reports reports_;
   ClockWatch watch_;
+  wire::Steps steps_;   // of the config that is being measured
   absl::Duration run_;  // from the last launch of RunOnce until its end
   bool lost_ = false;   // true: the contents of the device's memory are not known
 };

@@ -32,14 +32,28 @@ PhaseLimits ToPhaseLimits(absl::Span<const MeasureRequest> requests) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Measurer>> Measurer::Start(const MeasureProblem& problem, MeasurerOptions options) {
-  ASSIGN_OR_RETURN(ProblemImage image, MakeImage(problem, options.device));
-  auto measurer = std::unique_ptr<Measurer>(new Measurer(std::move(image), std::move(options)));
+absl::StatusOr<std::unique_ptr<Measurer>> Measurer::Start(const MeasureProblem& problem, MeasurerOptions options,
+                                                          std::unique_ptr<MeasuringProcess> opening) {
+  absl::StatusOr<ProblemImage> image;
+  {
+    const process::ReportedStep step(options.on_step, "image");
+    image = MakeImage(problem, options.device);
+    RETURN_IF_ERROR(image.status());
+  }
+  auto measurer = std::unique_ptr<Measurer>(new Measurer(*std::move(image), std::move(options), std::move(opening)));
   if (!problem.baselines.empty()) {
     RETURN_IF_ERROR(measurer->ChooseBaseline(problem.baselines));
     return measurer;
   }
-  RETURN_IF_ERROR(measurer->StandBy());
+  {
+    const process::ReportedStep step(measurer->options_.on_step, "problem");
+    RETURN_IF_ERROR(measurer->StandBy());
+    RETURN_IF_ERROR(measurer->Activate());
+  }
+  if (problem.reference.has_value()) {
+    RETURN_IF_ERROR(measurer->CheckRequest(*problem.reference));
+    RETURN_IF_ERROR(measurer->RunReference(*problem.reference));
+  }
   RETURN_IF_ERROR(measurer->Ready().status());
   return measurer;
 }
@@ -60,9 +74,14 @@ absl::Status Measurer::ChooseBaseline(const std::vector<MeasureRequest>& baselin
 }
 
 absl::Status Measurer::StandBy() {
-  absl::StatusOr<std::unique_ptr<MeasuringProcess>> started = MeasuringProcess::Start(options_, image_);
-  if (!started.ok()) return absl::UnavailableError(started.status().message());
-  standby_ = *std::move(started);
+  std::unique_ptr<MeasuringProcess> process = std::move(opening_);
+  if (process == nullptr) {
+    absl::StatusOr<std::unique_ptr<MeasuringProcess>> started = MeasuringProcess::Start(options_);
+    if (!started.ok()) return absl::UnavailableError(started.status().message());
+    process = *std::move(started);
+  }
+  RETURN_IF_ERROR(process->SetUp(image_));
+  standby_ = std::move(process);
   return absl::OkStatus();
 }
 
@@ -84,7 +103,7 @@ absl::StatusOr<MeasuringProcess*> Measurer::Ready() {
   if (!status.ok()) return status;
   was_ready_ = true;
   // A failure to start the standby process is reported when the process is needed.
-  if (standby_ == nullptr && options_.has_standby) StandBy().IgnoreError();
+  if (standby_ == nullptr) StandBy().IgnoreError();
   return active_.get();
 }
 
@@ -129,40 +148,39 @@ absl::StatusOr<wire::Outcome> Measurer::Measure(const MeasureRequest& request) {
   return MeasureOn(request, /*last_data_set=*/false);
 }
 
-absl::StatusOr<std::vector<std::byte>> Measurer::ReadBuffer(MeasuringProcess& process, int index,
-                                                            const PhaseLimits& limits) {
+absl::Status Measurer::ReadExpected(int index, const PhaseLimits& limits) {
   const wire::Buffer& buffer = image_.setup.buffers(index);
-  std::vector<std::byte> bytes(buffer.elements() * SizeOf(static_cast<device::DType>(buffer.dtype())));
-  for (size_t offset = 0; offset < bytes.size(); offset += kReadBytes) {
+  const size_t element = SizeOf(static_cast<device::DType>(buffer.dtype()));
+  const size_t bytes = buffer.elements() * element;
+  for (size_t offset = 0; offset < bytes; offset += kReadBytes) {
     wire::Request message;
     message.mutable_read()->set_buffer(index);
     message.mutable_read()->set_offset(offset);
-    message.mutable_read()->set_size(std::min(kReadBytes, bytes.size() - offset));
-    ASSIGN_OR_RETURN(const std::string part, process.Read(message, limits));
-    std::memcpy(bytes.data() + offset, part.data(), part.size());
+    message.mutable_read()->set_size(std::min(kReadBytes, bytes - offset));
+    ASSIGN_OR_RETURN(const std::string part, active_->Read(message, limits));
+    const auto* from = reinterpret_cast<const std::byte*>(part.data());
+    SetExpected(index, offset / element, {from, part.size()}, &image_);
   }
-  return bytes;
+  return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<std::vector<std::byte>>> Measurer::Evaluate(const MeasureRequest& request) {
-  RETURN_IF_ERROR(CheckRequest(request));
-  const absl::StatusOr<MeasuringProcess*> process = Ready();
-  if (!process.ok()) return absl::UnavailableError(process.status().message());
+absl::Status Measurer::RunReference(const MeasureRequest& reference) {
+  const process::ReportedStep step(options_.on_step, "reference run");
+  const PhaseLimits limits = ToPhaseLimits(reference);
   wire::Request message;
-  *message.mutable_evaluate() = ToWire(request);
-  const Answer answer = (*process)->Ask(message, ToPhaseLimits(request));
+  *message.mutable_evaluate() = ToWire(reference);
+  const Answer answer = active_->Ask(message, limits);
   const bool has_outcome = answer.outcomes.has_value() && answer.outcomes->outcomes_size() == 1;
   const wire::Failure failure = has_outcome ? answer.outcomes->outcomes(0).failure() : answer.ended;
   if (!has_outcome || answer.outcomes->outcomes(0).has_failure()) {
-    Retire();
-    return absl::InternalError(Cat(failure.phase(), ": ", failure.error_class(), ": ", failure.message()));
+    return absl::FailedPreconditionError(Cat("the reference of the verification failed: ", failure.phase(), ": ",
+                                             failure.error_class(), ": ", failure.message()));
   }
-  std::vector<std::vector<std::byte>> contents(static_cast<size_t>(image_.setup.buffers_size()));
   for (int i = 0; i < image_.setup.buffers_size(); ++i) {
     if (!image_.setup.buffers(i).written()) continue;
-    ASSIGN_OR_RETURN(contents[static_cast<size_t>(i)], ReadBuffer(**process, i, ToPhaseLimits(request)));
+    RETURN_IF_ERROR(ReadExpected(i, limits));
   }
-  return contents;
+  return active_->TakeExpected(limits);
 }
 
 absl::StatusOr<std::optional<std::vector<wire::Outcome>>> Measurer::TakeTurns(absl::Span<const MeasureRequest> requests,

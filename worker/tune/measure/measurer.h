@@ -26,21 +26,19 @@ namespace telemetry::worker::tune::measure {
 // Only one thread may use it at a time. The processes end with this object, and when this process dies.
 class Measurer {
  public:
-  // Starts the processes, with the first baseline that runs and agrees with the samples if the problem has baselines.
-  // FAILED_PRECONDITION: there is none; the message has the error of each. INVALID_ARGUMENT: the problem is not
+  // Starts the processes, with the first baseline that runs and agrees with the samples if the problem has baselines,
+  // or with the results of the reference. `opening` may be a process of the same options that was started before and is
+  // opening the device. FAILED_PRECONDITION: there is no such baseline, or the reference fails; the message has the
+  // errors. INVALID_ARGUMENT: the problem is not
   // consistent (the message names the buffer). NOT_FOUND: the device does not exist. RESOURCE_EXHAUSTED: the problem
   // does not fit the device's memory. UNAVAILABLE: the process cannot be started; the message contains the reason.
   // Other errors are the device's.
-  static absl::StatusOr<std::unique_ptr<Measurer>> Start(const MeasureProblem& problem, MeasurerOptions options);
+  static absl::StatusOr<std::unique_ptr<Measurer>> Start(const MeasureProblem& problem, MeasurerOptions options,
+                                                         std::unique_ptr<MeasuringProcess> opening = nullptr);
 
   // Measures a config. A failure of the config is part of the outcome. INVALID_ARGUMENT: a buffer that is not part of
   // the problem. UNAVAILABLE: no process could be started in place of one that ended; a later call tries again.
   absl::StatusOr<wire::Outcome> Measure(const MeasureRequest& request);
-
-  // Runs a config once on the first data set and returns the contents of the buffers that kernels write; the others are
-  // empty. The results are not compared. INTERNAL: the config failed; the message has the phase and the reason. Other
-  // errors are those of Measure().
-  absl::StatusOr<std::vector<std::vector<std::byte>>> Evaluate(const MeasureRequest& request);
 
   // Checks the configs on the problem's last data set, then takes samples in turns, A B C A B C..., so that drift
   // (clocks, temperature, other programs) affects all configs equally. Each config gets one sample per round, and more
@@ -48,16 +46,20 @@ class Measurer {
   absl::StatusOr<FinalOutcome> MeasureInterleaved(absl::Span<const MeasureRequest> requests, const FinalEffort& effort);
 
  private:
-  Measurer(ProblemImage image, MeasurerOptions options) : image_(std::move(image)), options_(std::move(options)) {}
+  Measurer(ProblemImage image, MeasurerOptions options, std::unique_ptr<MeasuringProcess> opening)
+      : image_(std::move(image)), options_(std::move(options)), opening_(std::move(opening)) {}
 
   absl::Status ChooseBaseline(const std::vector<MeasureRequest>& baselines);
+  // Runs the reference in the active process and puts its results into the image and into that process.
+  absl::Status RunReference(const MeasureRequest& reference);
   absl::Status CheckRequest(const MeasureRequest& request) const;
   // Returns a process that is ready, and starts the next standby process.
   absl::StatusOr<MeasuringProcess*> Ready();
   absl::Status Activate();
   absl::Status StandBy();
   void Retire();
-  absl::StatusOr<std::vector<std::byte>> ReadBuffer(MeasuringProcess& process, int index, const PhaseLimits& limits);
+  // Reads a buffer's contents from the active process and makes them its expected results.
+  absl::Status ReadExpected(int index, const PhaseLimits& limits);
   absl::StatusOr<wire::Outcome> MeasureOn(const MeasureRequest& request, bool last_data_set);
   // Returns nullopt if the process ended during the measurement; the config that caused it is not known.
   absl::StatusOr<std::optional<std::vector<wire::Outcome>>> TakeTurns(absl::Span<const MeasureRequest> requests,
@@ -65,6 +67,7 @@ class Measurer {
 
   ProblemImage image_;  // does not change after Start
   const MeasurerOptions options_;
+  std::unique_ptr<MeasuringProcess> opening_;  // without a problem yet; null after the first StandBy
   std::unique_ptr<MeasuringProcess> active_;
   std::unique_ptr<MeasuringProcess> standby_;
   bool was_ready_ = false;

@@ -19,30 +19,49 @@ constexpr absl::Duration kDebugLimit = absl::Minutes(10);
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<MeasuringProcess>> MeasuringProcess::Start(const MeasurerOptions& options,
-                                                                          const ProblemImage& image) {
+absl::StatusOr<std::unique_ptr<MeasuringProcess>> MeasuringProcess::Start(const MeasurerOptions& options) {
   process::ChildOptions child_options = {.role = "measure"};
   if (!options.program.empty()) child_options.program.path = options.program;
   ASSIGN_OR_RETURN(std::unique_ptr<process::ChildProcess> child, process::ChildProcess::Start(child_options));
   wire::Request request;
-  *request.mutable_setup() = image.setup;
-  if (options.debug.is_on()) *request.mutable_setup()->mutable_debug() = ToWire(options.debug);
-  if (absl::Status status = child->Send(request, kSendLimit, {image.data.fd()}); !status.ok()) {
+  request.set_open(options.device);
+  if (absl::Status status = child->Send(request, kSendLimit); !status.ok()) {
     return absl::UnavailableError(status.message());
   }
   return std::unique_ptr<MeasuringProcess>(new MeasuringProcess(std::move(child), options));
 }
 
-absl::Status MeasuringProcess::AwaitReady() {
-  if (is_ready_) return absl::OkStatus();
+absl::Status MeasuringProcess::SetUp(const ProblemImage& image) {
+  wire::Request request;
+  *request.mutable_setup() = image.setup;
+  if (debug_.is_on()) *request.mutable_setup()->mutable_debug() = ToWire(debug_);
+  ready_until_ = SteadyAfter(start_limit_);
+  const absl::Status status = child_->Send(request, start_limit_, {image.data.fd()});
+  return status.ok() ? status : absl::UnavailableError(status.message());
+}
+
+absl::Status MeasuringProcess::ReceiveReady(SteadyTime end) {
   wire::Reply reply;
-  const absl::Status status = child_->Receive(&reply, TimeUntil(ready_until_));
+  const absl::Status status = child_->Receive(&reply, TimeUntil(end));
   if (!status.ok()) {
     return absl::UnavailableError(Cat("the measuring process did not become ready: ", status.message()));
   }
-  if (reply.has_refused()) {
-    return {static_cast<absl::StatusCode>(reply.refused().code()), record::AbslView(reply.refused().message())};
+  if (!reply.has_refused()) return absl::OkStatus();
+  return {static_cast<absl::StatusCode>(reply.refused().code()), record::AbslView(reply.refused().message())};
+}
+
+absl::Status MeasuringProcess::TakeExpected(const PhaseLimits& limits) {
+  wire::Request request;
+  request.mutable_take_expected();
+  if (absl::Status status = child_->Send(request, kSendLimit); !status.ok()) {
+    return absl::UnavailableError(status.message());
   }
+  return ReceiveReady(SteadyAfter(limits.load));
+}
+
+absl::Status MeasuringProcess::AwaitReady() {
+  if (is_ready_) return absl::OkStatus();
+  RETURN_IF_ERROR(ReceiveReady(ready_until_));
   if (memory_limit_bytes_ > 0) child_->LimitMemory(child_->ResidentBytes() + memory_limit_bytes_);
   is_ready_ = true;
   return absl::OkStatus();

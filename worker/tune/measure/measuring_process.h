@@ -14,6 +14,7 @@
 #include "worker/tune/measure/measure.pb.h"
 #include "worker/tune/measure/problem_image.h"
 #include "worker/tune/process/child_process.h"
+#include "worker/tune/process/step_report.h"
 
 namespace telemetry::worker::tune::measure {
 
@@ -32,8 +33,8 @@ struct MeasurerOptions {
   // standard error.
   debug::DebugOptions debug;
   debug::DebugPrint on_debug;
-  // False: no process is on standby; if one ends, the next one starts when it is needed.
-  bool has_standby = true;
+  // Optional. Receives the time of the steps of the start and, from the tuner, of each config's steps.
+  process::StepReport on_step;
 };
 
 // The time limits of the steps of a request.
@@ -51,10 +52,12 @@ struct Answer {
 // The parent's side of one measuring process. Only one thread may use it at a time.
 class MeasuringProcess {
  public:
-  // Starts the process and sends the problem; does not wait until the process is ready. UNAVAILABLE: the process cannot
-  // be started; the message contains the reason.
-  static absl::StatusOr<std::unique_ptr<MeasuringProcess>> Start(const MeasurerOptions& options,
-                                                                 const ProblemImage& image);
+  // Starts the process, which begins to open the device. UNAVAILABLE: the process cannot be started; the message
+  // contains the reason.
+  static absl::StatusOr<std::unique_ptr<MeasuringProcess>> Start(const MeasurerOptions& options);
+
+  // Sends the problem, once; does not wait until the process is ready. UNAVAILABLE: the process has ended.
+  absl::Status SetUp(const ProblemImage& image);
 
   // Blocks until the problem is on the device. Returns the errors of the session. UNAVAILABLE: the process ended, or
   // was not ready within the limit.
@@ -64,6 +67,9 @@ class MeasuringProcess {
   // `on_rounds` with the number of rounds of a final that are done.
   Answer Ask(const wire::Request& request, const PhaseLimits& limits,
              const std::function<void(int rounds)>& on_rounds = nullptr);
+
+  // Makes the process use the expected results that the image has by now. Returns the errors of AwaitReady().
+  absl::Status TakeExpected(const PhaseLimits& limits);
 
   // Sends a request to read a buffer after an evaluation. INTERNAL: the process ended, or cannot read it.
   absl::StatusOr<std::string> Read(const wire::Request& request, const PhaseLimits& limits);
@@ -75,16 +81,21 @@ class MeasuringProcess {
  private:
   MeasuringProcess(std::unique_ptr<process::ChildProcess> child, const MeasurerOptions& options)
       : child_(std::move(child)),
-        ready_until_(SteadyAfter(options.start_limit)),
+        start_limit_(options.start_limit),
         memory_limit_bytes_(options.debug.is_on() ? 0 : options.memory_limit_bytes),
+        debug_(options.debug),
         print_(options.on_debug) {}
 
+  // Waits until `end` for a reply that says that the process is ready.
+  absl::Status ReceiveReady(SteadyTime end);
   void Print(const std::string& text) const;
   Answer Ended(const std::string& phase, const absl::Status& status, absl::Duration limit);
 
   const std::unique_ptr<process::ChildProcess> child_;
-  const SteadyTime ready_until_;
+  const absl::Duration start_limit_;
+  SteadyTime ready_until_ = kNever;
   const uint64_t memory_limit_bytes_;
+  const debug::DebugOptions debug_;
   const debug::DebugPrint print_;
   bool is_ready_ = false;
 };

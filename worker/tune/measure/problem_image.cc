@@ -9,6 +9,7 @@
 #include "proto/base/parallel.h"
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
+#include "worker/tune/measure/tensor_element.h"
 
 namespace telemetry::worker::tune::measure {
 namespace {
@@ -58,12 +59,22 @@ absl::Status CheckSample(const ProblemBuffer& buffer, const BufferData& data) {
   return absl::OkStatus();
 }
 
-absl::Status CheckData(const ProblemBuffer& buffer, const BufferData& data, bool has_baseline) {
+// The origin of a problem's expected results.
+enum class Origin { kData, kBaseline, kReference };
+
+Origin OriginOf(const MeasureProblem& problem) {
+  if (!problem.baselines.empty()) return Origin::kBaseline;
+  return problem.reference.has_value() ? Origin::kReference : Origin::kData;
+}
+
+absl::Status CheckData(const ProblemBuffer& buffer, const BufferData& data, Origin origin) {
   const uint64_t elements = CountSpannedElements(buffer);
   if (!buffer.expected.has_value() && !data.expected.empty())
     return Refuse(buffer, "expected values without a tolerance");
-  if (buffer.expected.has_value() && has_baseline) {
+  if (buffer.expected.has_value() && origin == Origin::kBaseline) {
     RETURN_IF_ERROR(CheckSample(buffer, data));
+  } else if (origin == Origin::kReference) {
+    if (!data.expected.empty()) return Refuse(buffer, "expected values beside a reference");
   } else if (buffer.expected.has_value() && data.expected.size() != elements) {
     return Refuse(buffer, Cat(data.expected.size(), " expected values for ", elements, " elements"));
   }
@@ -77,13 +88,16 @@ absl::Status CheckProblem(const MeasureProblem& problem) {
     RETURN_IF_ERROR(CheckLayout(buffer));
   }
   if (problem.data_sets.empty()) return absl::InvalidArgumentError("the problem has no data set to measure on");
+  if (problem.reference.has_value() && (!problem.baselines.empty() || problem.data_sets.size() != 1)) {
+    return absl::InvalidArgumentError("a problem with a reference has one data set and no baselines");
+  }
   for (const DataSet& set : problem.data_sets) {
     if (set.buffers.size() != problem.buffers.size()) {
       return absl::InvalidArgumentError(Cat("the problem has ", problem.buffers.size(), " buffers, but a data set has ",
                                             set.buffers.size(), " buffers"));
     }
     for (size_t i = 0; i < set.buffers.size(); ++i) {
-      RETURN_IF_ERROR(CheckData(problem.buffers[i], set.buffers[i], !problem.baselines.empty()));
+      RETURN_IF_ERROR(CheckData(problem.buffers[i], set.buffers[i], OriginOf(problem)));
     }
   }
   return absl::OkStatus();
@@ -111,8 +125,8 @@ void Place(uint64_t size, uint64_t* end, wire::Range* range) {
 }
 
 // Writes the form in which values are compared.
-void CopyValue(const ProblemBuffer& buffer, double value, std::byte* to) {
-  if (IsFloat(buffer.dtype)) {
+void CopyValue(device::DType dtype, double value, std::byte* to) {
+  if (IsFloat(dtype)) {
     const auto number = static_cast<float>(value);
     std::memcpy(to, &number, sizeof(number));
   } else {
@@ -123,7 +137,7 @@ void CopyValue(const ProblemBuffer& buffer, double value, std::byte* to) {
 
 void CopyExpected(const ProblemBuffer& buffer, const std::vector<double>& values, std::byte* to) {
   ForEachPart(values.size(), kElementsPerPart, [&](size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i) CopyValue(buffer, values[i], to + i * kExpectedElementBytes);
+    for (size_t i = begin; i < end; ++i) CopyValue(buffer.dtype, values[i], to + i * kExpectedElementBytes);
   });
 }
 
@@ -137,7 +151,7 @@ void CopySample(const ProblemBuffer& buffer, const std::vector<ExpectedElement>&
                 std::byte* values) {
   for (size_t i = 0; i < sample.size(); ++i) {
     std::memcpy(places + i * sizeof(sample[i].place), &sample[i].place, sizeof(sample[i].place));
-    CopyValue(buffer, sample[i].value, values + i * kExpectedElementBytes);
+    CopyValue(buffer.dtype, sample[i].value, values + i * kExpectedElementBytes);
   }
 }
 
@@ -164,10 +178,13 @@ absl::StatusOr<ProblemImage> MakeImage(const MeasureProblem& problem, const std:
   uint64_t end = 0;
   for (const DataSet& set : problem.data_sets) {
     wire::DataSet* placed = image.setup.add_data_sets();
-    for (const BufferData& data : set.buffers) {
+    for (size_t i = 0; i < set.buffers.size(); ++i) {
+      const BufferData& data = set.buffers[i];
       wire::Contents* contents = placed->add_buffers();
       Place(data.initial.size(), &end, contents->mutable_initial());
-      Place(data.expected.size() * kExpectedElementBytes, &end, contents->mutable_expected());
+      const bool follows = OriginOf(problem) == Origin::kReference && problem.buffers[i].expected.has_value();
+      const uint64_t expected = follows ? CountSpannedElements(problem.buffers[i]) : data.expected.size();
+      Place(expected * kExpectedElementBytes, &end, contents->mutable_expected());
       Place(data.sample.size() * sizeof(uint32_t), &end, contents->mutable_sample_places());
       Place(data.sample.size() * kExpectedElementBytes, &end, contents->mutable_sample_values());
     }
@@ -177,6 +194,20 @@ absl::StatusOr<ProblemImage> MakeImage(const MeasureProblem& problem, const std:
   image.data = std::move(data);
   CopyData(problem, image.setup, image.data.mutable_bytes().data());
   return image;
+}
+
+void SetExpected(int buffer, uint64_t first, absl::Span<const std::byte> elements, ProblemImage* image) {
+  const wire::Range& range = image->setup.data_sets(0).buffers(buffer).expected();
+  std::byte* const to = image->data.mutable_bytes().data() + range.offset() + first * kExpectedElementBytes;
+  const auto dtype = static_cast<device::DType>(image->setup.buffers(buffer).dtype());
+  if (dtype == device::DType::kF32 || dtype == device::DType::kI32) {
+    std::memcpy(to, elements.data(), elements.size());
+    return;
+  }
+  const size_t size = SizeOf(dtype);
+  for (size_t i = 0; i < elements.size() / size; ++i) {
+    CopyValue(dtype, ValueOfElement(elements.subspan(i * size, size), dtype), to + i * kExpectedElementBytes);
+  }
 }
 
 absl::StatusOr<absl::Span<const std::byte>> FindBytes(const wire::Range& range, absl::Span<const std::byte> data) {

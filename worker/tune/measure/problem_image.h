@@ -18,6 +18,10 @@ struct ProblemImage {
 // message names the buffer and the error. RESOURCE_EXHAUSTED: there is not enough memory.
 absl::StatusOr<ProblemImage> MakeImage(const MeasureProblem& problem, const std::string& device);
 
+// Converts `elements` bytes of device memory of this buffer to its expected results, from element `first` on. `image`
+// is that of a problem with a reference.
+void SetExpected(int buffer, uint64_t first, absl::Span<const std::byte> elements, ProblemImage* image);
+
 // Returns the bytes of a range. INVALID_ARGUMENT: the range is not inside the data.
 absl::StatusOr<absl::Span<const std::byte>> FindBytes(const wire::Range& range, absl::Span<const std::byte> data);
 

@@ -34,22 +34,23 @@ DType ExpectedDType(const wire::Buffer& buffer) { return IsFloat(ToDType(buffer)
 
 }  // namespace
 
-ProblemMemory::ProblemMemory(std::shared_ptr<device::Device> device, wire::Setup setup, process::SharedBytes data)
-    : device_(std::move(device)), setup_(std::move(setup)), data_(std::move(data)) {}
+ProblemMemory::ProblemMemory(std::shared_ptr<device::Device> device, std::unique_ptr<DeviceChecks> checks,
+                             wire::Setup setup, process::SharedBytes data)
+    : device_(std::move(device)), setup_(std::move(setup)), data_(std::move(data)), checks_(std::move(checks)) {}
 
 ProblemMemory::~ProblemMemory() = default;
 
 absl::StatusOr<std::unique_ptr<ProblemMemory>> ProblemMemory::Create(std::shared_ptr<device::Device> device,
+                                                                     std::unique_ptr<DeviceChecks> checks,
                                                                      wire::Setup setup, process::SharedBytes data) {
-  auto memory = std::unique_ptr<ProblemMemory>(new ProblemMemory(std::move(device), std::move(setup), std::move(data)));
+  auto memory = std::unique_ptr<ProblemMemory>(
+      new ProblemMemory(std::move(device), std::move(checks), std::move(setup), std::move(data)));
   RETURN_IF_ERROR(memory->Allocate());
   RETURN_IF_ERROR(memory->Prepare(0));
   return memory;
 }
 
 absl::Status ProblemMemory::Allocate() {
-  ASSIGN_OR_RETURN(std::unique_ptr<DeviceChecks> checks, DeviceChecks::Create(device_.get()));
-  checks_ = std::move(checks);
   for (const wire::Buffer& buffer : setup_.buffers()) {
     ASSIGN_OR_RETURN(GuardedBuffer guarded,
                      GuardedBuffer::Create(device_.get(), buffer.elements() * SizeOf(ToDType(buffer))));
@@ -143,8 +144,16 @@ absl::Status ProblemMemory::RestoreAll(int data_set) {
   if (baseline_ != nullptr) {
     RETURN_IF_ERROR(RunBaseline());
   }
-  ASSIGN_OR_RETURN(std::vector<CheckCounts> whole, Count(/*with_results=*/false));
-  whole_ = std::move(whole);
+  ASSIGN_OR_RETURN(whole_, Count(/*with_results=*/false));
+  return absl::OkStatus();
+}
+
+absl::Status ProblemMemory::TakeExpected() {
+  for (int i = 0; i < buffer_count(); ++i) {
+    if (!IsWritten(i)) continue;
+    RETURN_IF_ERROR(Upload(expected_[static_cast<size_t>(i)].get(), Contents(i).expected()));
+  }
+  ASSIGN_OR_RETURN(whole_, Count(/*with_results=*/false));
   return absl::OkStatus();
 }
 

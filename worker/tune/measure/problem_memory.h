@@ -32,11 +32,15 @@ class LoadedConfig;
 // restored from copies in the device's memory, whose hashes show if a kernel changed them.
 class ProblemMemory {
  public:
-  // Allocates the memory and compiles the checks. Returns the device's errors. INVALID_ARGUMENT: the setup does not fit
+  // Allocates the memory. Returns the device's errors. INVALID_ARGUMENT: the setup does not fit
   // the data. FAILED_PRECONDITION: the baseline fails, or differs from the samples.
   static absl::StatusOr<std::unique_ptr<ProblemMemory>> Create(std::shared_ptr<device::Device> device,
-                                                               wire::Setup setup, process::SharedBytes data);
+                                                               std::unique_ptr<DeviceChecks> checks, wire::Setup setup,
+                                                               process::SharedBytes data);
   ~ProblemMemory();
+
+  // Uploads the expected results, which another process has changed in the data.
+  absl::Status TakeExpected();
 
   int buffer_count() const { return setup_.buffers_size(); }
   int data_set_count() const { return setup_.data_sets_size(); }
@@ -63,7 +67,8 @@ class ProblemMemory {
   absl::StatusOr<CheckVerdict> Check(bool with_results);
 
  private:
-  ProblemMemory(std::shared_ptr<device::Device> device, wire::Setup setup, process::SharedBytes data);
+  ProblemMemory(std::shared_ptr<device::Device> device, std::unique_ptr<DeviceChecks> checks, wire::Setup setup,
+                process::SharedBytes data);
 
   absl::Status Allocate();
   const wire::Contents& Contents(int index) const { return setup_.data_sets(data_set_).buffers(index); }
@@ -96,7 +101,7 @@ class ProblemMemory {
   const std::shared_ptr<device::Device> device_;
   const wire::Setup setup_;
   const process::SharedBytes data_;
-  std::unique_ptr<DeviceChecks> checks_;
+  const std::unique_ptr<DeviceChecks> checks_;
   std::vector<GuardedBuffer> buffers_;
   std::vector<std::optional<std::byte>> uniform_;          // of the current data set: the byte of uniform contents
   std::vector<std::unique_ptr<device::Buffer>> expected_;  // of the current data set; null: the buffer is read-only

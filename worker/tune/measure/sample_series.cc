@@ -30,7 +30,7 @@ double MedianClock(absl::Span<const Sample> samples) {
 
 bool SampleSeries::GaveUp() const {
   const double limit_ms = effort_.give_up_above_ms();
-  if (all_.empty()) return false;
+  if (all_.empty() || effort_.exact()) return false;
   const auto faster = [](const Sample& a, const Sample& b) { return a.ms < b.ms; };
   const double fastest_ms = std::min_element(all_.begin(), all_.end(), faster)->ms;
   // One sample may be slow by chance, but not by a factor of two.
@@ -55,6 +55,11 @@ int SampleSeries::BatchSize(double sample_ms, absl::Duration left) const {
 int SampleSeries::Next(absl::Duration elapsed, double estimate_ms) const {
   const auto counted = static_cast<int>(counted_ms_.size());
   if (GaveUp() || IsThrottledThroughout()) return 0;
+  if (effort_.exact()) {
+    return counted >= effort_.max_samples()
+               ? 0
+               : std::min(effort_.max_samples() - counted, BatchSize(estimate_ms, absl::Milliseconds(kBatchMs)));
+  }
   if (all_.size() < kScreening) {
     const int missing = kScreening - static_cast<int>(all_.size());
     return std::min(missing, BatchSize(estimate_ms, absl::Milliseconds(kBatchMs)));

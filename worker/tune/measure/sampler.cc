@@ -9,14 +9,22 @@ namespace telemetry::worker::tune::measure {
 using device::Event;
 absl::StatusOr<std::unique_ptr<Sampler>> Sampler::Create(std::shared_ptr<device::Device> device) {
   ASSIGN_OR_RETURN(std::unique_ptr<ClockStamps> stamps, ClockStamps::Create(device));
-  ASSIGN_OR_RETURN(std::unique_ptr<CacheFlush> flush, CacheFlush::Create(device.get()));
-  return std::unique_ptr<Sampler>(new Sampler(std::move(device), std::move(stamps), std::move(flush)));
+  return std::unique_ptr<Sampler>(new Sampler(std::move(device), std::move(stamps)));
+}
+
+absl::Status Sampler::Flush() {
+  if (flush_ == nullptr) {
+    ASSIGN_OR_RETURN(flush_, CacheFlush::Create(device_.get()));
+  }
+  return flush_->Queue();
 }
 
 absl::Status Sampler::Stamp(int index) { return stamps_ == nullptr ? absl::OkStatus() : stamps_->Stamp(index); }
 
-absl::StatusOr<Sampler::Interval> Sampler::Queue(int index, const Launch& launch) {
-  RETURN_IF_ERROR(flush_->Queue());
+absl::StatusOr<Sampler::Interval> Sampler::Queue(int index, const Launch& launch, Caches caches) {
+  if (caches == Caches::kFlushed) {
+    RETURN_IF_ERROR(Flush());
+  }
   RETURN_IF_ERROR(Stamp(index));
   ASSIGN_OR_RETURN(std::unique_ptr<Event> begin, device_->Record());
   RETURN_IF_ERROR(launch());
@@ -31,10 +39,10 @@ absl::Status Sampler::ReadClocks(std::vector<Sample>* samples) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<Sample>> Sampler::Take(absl::Span<const Launch> launches) {
+absl::StatusOr<std::vector<Sample>> Sampler::Take(absl::Span<const Launch> launches, Caches caches) {
   std::vector<Interval> intervals;
   for (const Launch& launch : launches) {
-    ASSIGN_OR_RETURN(Interval interval, Queue(static_cast<int>(intervals.size()), launch));
+    ASSIGN_OR_RETURN(Interval interval, Queue(static_cast<int>(intervals.size()), launch, caches));
     intervals.push_back(std::move(interval));
   }
   RETURN_IF_ERROR(Stamp(static_cast<int>(intervals.size())));

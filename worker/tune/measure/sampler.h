@@ -20,19 +20,20 @@ struct Sample {
 };
 
 // Measures launches. A kernel that runs repeatedly finds its inputs in the L2 cache, but the first call in a real
-// program does not. Each sample therefore begins with a cache flush (cache_flush.h). A clock stamp (clock_stamps.h), an
-// event, the launch and an event follow. The host does not wait in between: it queues the next sample while the device
-// is busy.
+// program does not. Each sample therefore begins with a cache flush (cache_flush.h), unless the caller wants warm
+// caches. A clock stamp (clock_stamps.h), an event, the launch and an event follow. The host does not wait in between:
+// it queues the next sample while the device is busy.
 class Sampler {
  public:
   using Launch = std::function<absl::Status()>;  // queues one launch
+  enum class Caches { kFlushed, kWarm };
 
   // Returns the device's errors.
   static absl::StatusOr<std::unique_ptr<Sampler>> Create(std::shared_ptr<device::Device> device);
 
   // Takes one sample of each launch, in this order, and blocks until they are done. The limit is
   // ClockStamps::kMostStamps - 1 launches. Returns the errors of the launches and of the device.
-  absl::StatusOr<std::vector<Sample>> Take(absl::Span<const Launch> launches);
+  absl::StatusOr<std::vector<Sample>> Take(absl::Span<const Launch> launches, Caches caches = Caches::kFlushed);
 
  private:
   struct Interval {
@@ -40,17 +41,17 @@ class Sampler {
     std::unique_ptr<device::Event> end;
   };
 
-  Sampler(std::shared_ptr<device::Device> device, std::unique_ptr<ClockStamps> stamps,
-          std::unique_ptr<CacheFlush> flush)
-      : device_(std::move(device)), stamps_(std::move(stamps)), flush_(std::move(flush)) {}
+  Sampler(std::shared_ptr<device::Device> device, std::unique_ptr<ClockStamps> stamps)
+      : device_(std::move(device)), stamps_(std::move(stamps)) {}
 
+  absl::Status Flush();
   absl::Status Stamp(int index);
-  absl::StatusOr<Interval> Queue(int index, const Launch& launch);
+  absl::StatusOr<Interval> Queue(int index, const Launch& launch, Caches caches);
   absl::Status ReadClocks(std::vector<Sample>* samples);
 
   const std::shared_ptr<device::Device> device_;
   const std::unique_ptr<ClockStamps> stamps_;  // null: the device has no counters
-  const std::unique_ptr<CacheFlush> flush_;
+  std::unique_ptr<CacheFlush> flush_;          // null: no sample needed it yet
 };
 
 }  // namespace telemetry::worker::tune::measure

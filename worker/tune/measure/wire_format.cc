@@ -31,6 +31,8 @@ wire::Effort ToWire(const MeasureEffort& effort) {
   message.set_max_samples(effort.max_samples);
   message.set_precision(effort.precision);
   message.set_budget_ms(absl::ToDoubleMilliseconds(effort.budget));
+  message.set_exact(effort.exact);
+  message.set_warm(effort.warm);
   return message;
 }
 

@@ -105,6 +105,9 @@ const std::vector<std::string_view>& SearchAlgorithmNames() {
   return *names;
 }
 
+// With a cost model, results decide which points are left out.
+bool Learns(const SearchOptions& options) { return options.algorithm != "random" || options.predict != nullptr; }
+
 absl::StatusOr<std::unique_ptr<SearchAlgorithm>> MakeSearch(const ConfigSpace& space, SearchOptions options) {
   ASSIGN_OR_RETURN(const std::string algorithm, ChooseAlgorithm(options));
   if (auto status = CheckLimit("max_generations", options.max_generations); !status.ok()) return status;

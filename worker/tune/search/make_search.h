@@ -49,6 +49,9 @@ struct SearchOptions {
 // Returns "finite", "random", "pattern", "differential_evolution" and "surrogate".
 const std::vector<std::string_view>& SearchAlgorithmNames();
 
+// Returns false if proposals do not depend on results, so that callers may ask for many before there are any.
+bool Learns(const SearchOptions& options);
+
 // Returns INVALID_ARGUMENT for an unknown algorithm, a limit below 1, or "finite" without any valid config of the
 // space.
 absl::StatusOr<std::unique_ptr<SearchAlgorithm>> MakeSearch(const codegen::ConfigSpace& space, SearchOptions options);

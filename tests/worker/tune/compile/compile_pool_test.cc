@@ -69,6 +69,22 @@ TEST_F(CompilePoolTest, EqualJobsAreCompiledOnce) {
   EXPECT_EQ(stats.deduplicated, 2);
 }
 
+TEST_F(CompilePoolTest, AJobThatIsSubmittedFirstOvertakes) {
+  StartFakes(1, absl::Seconds(1));
+  std::vector<std::string> order;  // written by the pool's one callback thread
+  const auto submit = [&](const std::string& source) {
+    pool_->Submit({.source = source, .target = "sm_90"},
+                  [&order, source](const CompileResult&) { order.push_back(source); });
+  };
+  for (const char* source : {"hang", "one", "two", "three"}) submit(source);
+  std::future<CompileResult> equal = pool_->SubmitFirst({.source = "two", .target = "sm_90"});
+  std::future<CompileResult> urgent = pool_->SubmitFirst({.source = "urgent", .target = "sm_90"});
+  EXPECT_TRUE(urgent.get().code.ok());
+  pool_->Drain();
+  EXPECT_THAT(order, testing::ElementsAre("hang", "two", "one", "three")) << "an equal job gets the place";
+  EXPECT_TRUE(equal.get().deduplicated);
+}
+
 TEST_F(CompilePoolTest, ACrashCostsOneJobAndIsNamed) {
   StartFakes(1);
   for (const char* source : {"before", "crash", "quit", "garbage", "after"}) SubmitSource(source);

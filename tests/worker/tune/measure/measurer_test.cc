@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
 
@@ -109,15 +108,6 @@ TEST_F(MeasurerTest, ACrashCostsOneConfig) {
   ExpectThatTheNextIsMeasuredRight();
 }
 
-TEST_F(MeasurerTest, WithoutStandbyACrashIsFollowedByANewProcess) {
-  measurer_ = nullptr;
-  const size_t others = ListChildren(getpid()).size();
-  Start(DoublingProblem(), {.has_standby = false});
-  EXPECT_EQ(ListChildren(getpid()).size(), others + 1);
-  ExpectFailure("out[(long)i + ((long)1 << 42)] = 2.0f * x[i];");
-  ExpectThatTheNextIsMeasuredRight();
-}
-
 TEST_F(MeasurerTest, AnEndlessLoopIsEnded) {
   MeasureRequest request =
       RequestFor("volatile GLOBAL float* y = out; y[i] = x[i]; while (y[i] == x[i]) {} out[i] = 2.0f * x[i];");
@@ -160,6 +150,110 @@ TEST_F(MeasurerTest, GivesUpOnWhatIsClearlySlower) {
   EXPECT_LE(outcome.samples_ms_size(), 3);
   request.effort.give_up_above_ms = 1e9;
   EXPECT_TRUE(Measure(request).has_perf_ms());
+}
+
+TEST_F(MeasurerTest, AnExactEffortTakesAllSamplesOfASlowConfig) {
+  MeasureRequest request = RequestFor(kRight);
+  request.effort.give_up_above_ms = 1e-9;
+  request.effort.exact = true;
+  request.effort.max_samples = 5;
+  for (const bool warm : {false, true}) {
+    request.effort.warm = warm;
+    const wire::Outcome outcome = Measure(request);
+    EXPECT_TRUE(outcome.has_perf_ms());
+    EXPECT_EQ(outcome.samples_ms_size(), 5);
+  }
+}
+
+// Reads 256 KiB in one thread, which takes several times as long if they are not in a cache.
+TEST_F(MeasurerTest, WarmCachesMakeAConfigFaster) {
+  constexpr int kFloats = 1 << 16;
+  MeasureProblem problem = DoublingProblem();
+  problem.buffers[0].sizes = {kFloats};
+  problem.data_sets[0].buffers[0] = Numbers(std::vector<float>(kFloats, 1.0f));
+  problem.data_sets[0].buffers[1].expected.assign(kNumbers, kFloats);
+  Start(problem);
+  MeasureRequest request = RequestFor(
+      "float sum = 0.0f; if (i == 0) { for (int j = 0; j < 65536; ++j) sum += x[(j * 1049) & 65535]; }\n"
+      "out[i] = i == 0 ? sum : 65536.0f;");
+  request.effort.exact = true;
+  request.effort.max_samples = 9;
+  const double cold_ms = Measure(request).perf_ms();
+  request.effort.warm = true;
+  const double warm_ms = Measure(request).perf_ms();
+  EXPECT_GT(warm_ms, 0);
+  EXPECT_LT(warm_ms, cold_ms);
+}
+
+TEST_F(MeasurerTest, TellsTheTimeOfEachStep) {
+  const wire::Outcome outcome = Measure(kRight);
+  for (const double seconds :
+       {outcome.steps().load_s(), outcome.steps().run_s(), outcome.steps().check_s(), outcome.steps().sample_s()}) {
+    EXPECT_GT(seconds, 0);
+    EXPECT_LT(seconds, 60);
+  }
+  const wire::Outcome wrong = Measure("out[i] = 0.0f;");
+  EXPECT_GT(wrong.steps().check_s(), 0);
+  EXPECT_EQ(wrong.steps().sample_s(), 0) << "it has no samples";
+}
+
+class ReferenceTest : public MeasurerTest {
+ protected:
+  // Returns the problem with this code's results as the expected ones.
+  MeasureProblem ReferenceProblem(const std::string& body) {
+    MeasureProblem problem = DoublingProblem();
+    problem.data_sets[0].buffers[1].expected.clear();
+    problem.reference = RequestFor(body);
+    return problem;
+  }
+  absl::Status StartError(const MeasureProblem& problem) {
+    return Measurer::Start(problem, {.device = DeviceName()}).status();
+  }
+};
+
+TEST_F(ReferenceTest, ItsResultsAreTheExpectedOnesOfAllProcesses) {
+  Start(ReferenceProblem("out[i] = 3.0f * x[i];"));
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_TRUE(Measure("out[i] = x[i] + 2.0f * x[i];").has_perf_ms());
+    EXPECT_EQ(ExpectFailure(kRight).error_class(), "WrongResult");
+    EXPECT_EQ(ExpectFailure("out[i] = 3.0f * x[i]; if (i == 0) out[1000] = 3.0f;").error_class(), "OutOfBounds");
+    EXPECT_TRUE(Measure("out[i] = x[i] + 2.0f * x[i];").has_perf_ms()) << "everything was restored";
+    // The next process gets the results as data.
+    ExpectFailure("out[(long)i + ((long)1 << 42)] = 2.0f * x[i];");
+  }
+}
+
+TEST_F(ReferenceTest, DoublesAreCompared) {
+  MeasureProblem problem = ReferenceProblem("((GLOBAL double*)out)[i] = 1.0 / 3.0 * x[i];");
+  problem.buffers[1].dtype = device::DType::kI32;
+  problem.buffers[1].sizes = {2 * kNumbers};
+  problem.buffers[1].strides = {1};
+  problem.buffers[1].holds_doubles = true;
+  problem.buffers[1].expected = ir::Tolerance{.absolute = 0, .relative = 1e-6};
+  Start(problem);
+  EXPECT_TRUE(Measure("((GLOBAL double*)out)[i] = x[i] / 3.0;").has_perf_ms());
+  EXPECT_EQ(ExpectFailure("((GLOBAL double*)out)[i] = x[i] / 3.0 + (i == 999 ? 1e-2 : 0.0);").error_class(),
+            "WrongResult");
+}
+
+TEST_F(ReferenceTest, OneThatReadsWhatItWritesRunsOnTheInitialContents) {
+  MeasureProblem problem = ReferenceProblem("out[i] = out[i] + x[i];");
+  problem.data_sets[0].buffers[1].initial = problem.data_sets[0].buffers[0].initial;
+  Start(problem);
+  EXPECT_TRUE(Measure("out[i] = x[i] + out[i];").has_perf_ms());
+  EXPECT_TRUE(Measure("out[i] = 2.0f * out[i];").has_perf_ms());
+}
+
+TEST_F(ReferenceTest, ItsFailureIsNamed) {
+  const absl::Status crash = StartError(ReferenceProblem("out[(long)i + ((long)1 << 42)] = 2.0f * x[i];"));
+  EXPECT_EQ(crash.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(crash.message()), HasSubstr("the reference of the verification failed: "));
+  const absl::Status beyond = StartError(ReferenceProblem("out[i] = x[i]; if (i == 0) out[1000] = 3.0f;"));
+  EXPECT_EQ(beyond.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(beyond.message()), HasSubstr("OutOfBounds: wrote beyond 'out'"));
+  MeasureProblem problem = ReferenceProblem(kRight);
+  problem.reference->arguments = {BufferIndex{0}, BufferIndex{2}};
+  EXPECT_EQ(StartError(problem).code(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST_F(MeasurerTest, RefusesBuffersThatTheProblemHasNot) {

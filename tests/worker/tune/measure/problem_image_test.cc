@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 
 namespace telemetry::worker::tune::measure {
@@ -52,6 +53,45 @@ TEST(ProblemImageTest, RefusesWhatIsNotConsistent) {
   problem = SmallProblem();
   problem.data_sets.clear();
   EXPECT_THAT(Refusal(problem), HasSubstr("no data set"));
+}
+
+TEST(ProblemImageTest, HasRoomForTheResultsOfAReference) {
+  MeasureProblem problem = SmallProblem();
+  problem.reference.emplace();
+  EXPECT_THAT(Refusal(problem), HasSubstr("'n': expected values beside a reference"));
+  problem.data_sets[0].buffers[1].expected.clear();
+  EXPECT_EQ(MakeImage(problem, "opencl:0")->setup.data_sets(0).buffers(1).expected().size(), 8u);
+  EXPECT_EQ(MakeImage(problem, "opencl:0")->setup.data_sets(0).buffers(0).expected().size(), 0u) << "it is read-only";
+  problem.data_sets.push_back(problem.data_sets[0]);
+  EXPECT_THAT(Refusal(problem), HasSubstr("one data set"));
+}
+
+// Sets the expected results from these bytes of device memory, in two parts, and returns them as they are compared.
+template <typename Expected>
+std::vector<Expected> ExpectedFrom(DType dtype, std::vector<uint8_t> bytes, size_t first_part) {
+  const auto elements = static_cast<int64_t>(bytes.size() / SizeOf(dtype));
+  MeasureProblem problem = {
+      .buffers = {{.name = "y", .dtype = dtype, .sizes = {elements}, .strides = {1}, .expected = ir::Tolerance()}},
+      .data_sets = {{.buffers = {BufferData()}}}};
+  problem.reference.emplace();
+  ProblemImage image = MakeImage(problem, "opencl:0").value();
+  const absl::Span<const std::byte> all(reinterpret_cast<const std::byte*>(bytes.data()), bytes.size());
+  SetExpected(0, 0, all.first(first_part * SizeOf(dtype)), &image);
+  SetExpected(0, first_part, all.subspan(first_part * SizeOf(dtype)), &image);
+  const auto placed = FindBytes(image.setup.data_sets(0).buffers(0).expected(), image.data.bytes());
+  std::vector<Expected> expected(placed->size() / sizeof(Expected));
+  std::memcpy(expected.data(), placed->data(), placed->size());
+  return expected;
+}
+
+TEST(ProblemImageTest, ConvertsTheResultsOfAReference) {
+  EXPECT_THAT(ExpectedFrom<float>(DType::kF32, {0, 0, 0x80, 0x3f, 0, 0, 0x20, 0xc0}, 1), ElementsAre(1, -2.5));
+  EXPECT_THAT(ExpectedFrom<float>(DType::kF16, {0x00, 0x3c, 0x00, 0xc1, 0x01, 0x00}, 2),
+              ElementsAre(1, -2.5, std::ldexp(1.0F, -24)));
+  EXPECT_THAT(ExpectedFrom<float>(DType::kBF16, {0x80, 0x3f, 0x20, 0xc0}, 1), ElementsAre(1, -2.5));
+  EXPECT_THAT(ExpectedFrom<int32_t>(DType::kI32, {0xff, 0xff, 0xff, 0x7f, 0, 0, 0, 0x80}, 1),
+              ElementsAre(2147483647, -2147483647 - 1));
+  EXPECT_THAT(ExpectedFrom<int32_t>(DType::kBool, {0, 1, 200}, 1), ElementsAre(0, 1, 200));
 }
 
 TEST(ProblemImageTest, RefusesRangesOutsideTheData) {

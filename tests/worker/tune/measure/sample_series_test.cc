@@ -112,6 +112,21 @@ TEST(SampleSeriesTest, DoesNotRepeatWhatIsHopeless) {
   EXPECT_EQ(run.To([](int) { return Sample{5000, kBest}; }).samples_ms_size(), 1);
 }
 
+TEST(SampleSeriesTest, AnExactEffortGivesEveryConfigTheSameNumber) {
+  wire::Effort effort = EffortFor(/*give_up_above_ms=*/1);
+  effort.set_far_above_ms(0.5);
+  effort.set_exact(true);
+  for (const int samples : {1, 7, 50}) {
+    effort.set_max_samples(samples);
+    const wire::Outcome slow = SampledSeries(effort).To([](int) { return Sample{5000, kBest}; });
+    EXPECT_EQ(slow.samples_ms_size(), samples);
+    EXPECT_FALSE(slow.gave_up());
+    EXPECT_EQ(slow.perf_ms(), 5000);
+    EXPECT_EQ(SampledSeries(effort).To([](int) { return Sample{0.001, kBest}; }).samples_ms_size(), samples);
+    EXPECT_EQ(SampledSeries(effort).To(Noisy).samples_ms_size(), samples);
+  }
+}
+
 TEST(SampleSeriesTest, DropsWhatWasTakenAtALowClock) {
   SampledSeries run(EffortFor());
   const wire::Outcome outcome = run.To([](int i) {

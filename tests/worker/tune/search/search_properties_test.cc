@@ -142,6 +142,20 @@ Asked AskInFlight(SearchAlgorithm* search, const Landscape& landscape) {
   }
 }
 
+TEST_P(SearchPropertiesTest, OneThatDoesNotLearnProposesTheSameForAllResults) {
+  const ConfigSpace& space = LibraryConfigSpace("softmax");
+  const Landscape landscape(space, {.seed = 7});
+  const SearchOptions options = {.algorithm = algorithm(), .seed = 3, .max_configs = 90};
+  EXPECT_EQ(Learns(options), algorithm() != "random");
+  if (!Learns(options)) {
+    EXPECT_EQ(ConfigTexts(RunToTheEnd(Search(space, options).get(), MeasuredOn(landscape))),
+              ConfigTexts(RunToTheEnd(Search(space, options).get(), AllFail)));
+  }
+  SearchOptions with_model = options;
+  with_model.predict = [](const Config&) { return 1.0; };
+  EXPECT_TRUE(Learns(with_model)) << "its model is compared with results";
+}
+
 TEST_P(SearchPropertiesTest, TakesResultsInAnyOrderWhileOthersAreUnfinished) {
   const ConfigSpace& space = LibraryConfigSpace("softmax");
   const auto search = Search(space, {.algorithm = algorithm(), .seed = 3, .max_configs = 90, .most_at_once = 4});
