@@ -40,8 +40,8 @@ class SizeForm {
 
   // Returns the number for the values of the symbols; nullopt if it is unknown or exceeds 64 bits.
   std::optional<int64_t> At(absl::Span<const PlanSymbol> symbols) const;
-  // Return bounds for all values within the bounds of the symbols, which need not be reached; nullopt if there is none of
-  // 64 bits.
+  // Return bounds for all values within the bounds of the symbols, which need not be reached; nullopt if there is none
+  // of 64 bits.
   std::optional<int64_t> LowerBound(absl::Span<const PlanSymbol> symbols) const;
   std::optional<int64_t> UpperBound(absl::Span<const PlanSymbol> symbols) const;
 

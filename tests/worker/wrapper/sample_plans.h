@@ -109,7 +109,7 @@ inline absl::StatusOr<Plan> ElementUpdatePlan(device::DType dtype = device::DTyp
   const BufferRef others = b.Input("others", device::DType::kI32, {40, 16}, {1, 40});
   const BufferRef values = b.Input("values", dtype, {20, 3}, {4, 1});
   const BufferRef updates = b.Input("updates", dtype, {40, 16});
-  const BufferRef updated = b.Call("exp", {table}, {.names = {"updated"}})[0];
+  const BufferRef updated = b.Call("softmax", {table}, {.names = {"updated"}})[0];
   const BufferRef turned = b.View(updated, {16, 24}, {1, 16}, 0, "turned");
   const BufferRef added = b.Call("softmax", {updates}, {.names = {"added"}})[0];
   b.Scatter(updated, 1, columns, values);

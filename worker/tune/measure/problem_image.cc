@@ -130,7 +130,7 @@ void CopyValue(device::DType dtype, double value, std::byte* to) {
     const auto number = static_cast<float>(value);
     std::memcpy(to, &number, sizeof(number));
   } else {
-    const int32_t number = device::NarrowedInteger(buffer.dtype, value);
+    const int32_t number = device::NarrowedInteger(dtype, value);
     std::memcpy(to, &number, sizeof(number));
   }
 }

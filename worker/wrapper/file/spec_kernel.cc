@@ -36,7 +36,7 @@ absl::StatusOr<DType> DTypeOf(const Argument& argument) {
   const std::string_view name = spec::ShortName(argument.type.element);
   const absl::StatusOr<DType> dtype = device::ParseDType(name);
   if (dtype.ok()) return *dtype;
-  return Unsupported(argument, Cat("plans have no tensors of ", name, ", only of f32, f16, bf16, i32 and bool"));
+  return Unsupported(argument, Cat("plans have no tensors of ", name));
 }
 
 // Returns the range of the values of an input. Values of files are not used.
