@@ -135,7 +135,8 @@ TEST_F(CallProgramTest, RepeatsACallOfAnOwnKernel) {
     const Outcome outcome = Run(*program, static_shapes ? "" : " --no-time");
     EXPECT_EQ(outcome.exit_status, 0) << outcome.output;
     EXPECT_THAT(outcome.output, HasSubstr("out: right"));
-    if (static_shapes) EXPECT_THAT(outcome.output, AllOf(HasSubstr("median"), HasSubstr("measured before: 1.5")));
+    if (!static_shapes) continue;
+    EXPECT_THAT(outcome.output, AllOf(HasSubstr("median"), HasSubstr("measured before: 1.5")));
   }
 }
 
