@@ -30,9 +30,8 @@ class FolderWriter final : public runtime::ReproWriter {
   absl::Status Write(const runtime::BoundKernel& kernel, const codegen::Config& config,
                      absl::Span<const runtime::Argument> arguments, const std::string& reason) override {
     const absl::MutexLock lock(&mutex_);
-    if (!written_.insert(Cat(kernel.name(), "\n", kernel.key(), "\n", config.ToString())).second) {
-      return absl::OkStatus();
-    }
+    const std::string key = Cat(kernel.name(), "\n", kernel.key(), "\n", config.ToString());
+    if (written_.contains(key)) return absl::OkStatus();
     ASSIGN_OR_RETURN(const ReproProgram program, MakeCallProgram(kernel, config, arguments,
                                                                  {.language = options_.language,
                                                                   .path = NewPath(kernel.name()),
@@ -40,6 +39,7 @@ class FolderWriter final : public runtime::ReproWriter {
                                                                   .with_values = options_.with_values}));
     RETURN_IF_ERROR(WriteFile(program.path, program.text));
     for (const DataFile& file : program.files) RETURN_IF_ERROR(WriteFile(file.path, file.bytes));
+    written_.insert(key);
     for (const std::string& notice : program.notices) spdlog::warn("{}: {}", program.path, notice);
     spdlog::warn("{}: {}; a program that repeats the call: {}", kernel.name(), reason, program.command);
     return absl::OkStatus();
