@@ -131,7 +131,6 @@ TEST(TunerTest, MeasurementsHaveTheirDetails) {
   EXPECT_GE(finals, 2);
 }
 
-// Checks that each kind of failure affects one config only and that the other configs are measured.
 TEST(TunerTest, AnExactEffortIsThatOfEveryConfigAndItsStepsAreReported) {
   TuneFixture fixture;
   TunerOptions options = fixture.Options(4);
@@ -146,10 +145,11 @@ TEST(TunerTest, AnExactEffortIsThatOfEveryConfigAndItsStepsAreReported) {
   };
   ASSERT_TRUE(fixture.Tune(fixture.Subject(), options).ok());
   int measured = 0;
-  for (const v1::Measurement& row : fixture.Rows()) {
-    if (row.status() != status::kOk || row.detail().stage() != v1::MeasurementDetail::STAGE_SEARCH) continue;
+  for (const v1::Record& record : fixture.producer().records()) {
+    const v1::MeasurementDetail& detail = record.measurement_detail();
+    if (detail.stage() != v1::MeasurementDetail::STAGE_SEARCH) continue;
     ++measured;
-    EXPECT_EQ(row.detail().samples_ms_size(), 3);
+    EXPECT_EQ(detail.samples_ms_size(), 3);
   }
   EXPECT_GE(measured, 2);
   EXPECT_THAT(steps[""], testing::IsSupersetOf({"image", "problem", "final"}));
@@ -160,6 +160,7 @@ TEST(TunerTest, AnExactEffortIsThatOfEveryConfigAndItsStepsAreReported) {
   }
 }
 
+// Checks that each kind of failure affects one config only and that the other configs are measured.
 TEST(TunerTest, AllStatusesOccur) {
   TuneFixture fixture;
   LibrarySubject subject = fixture.Subject();

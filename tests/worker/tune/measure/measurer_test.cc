@@ -165,26 +165,6 @@ TEST_F(MeasurerTest, AnExactEffortTakesAllSamplesOfASlowConfig) {
   }
 }
 
-// Reads 256 KiB in one thread, which takes several times as long if they are not in a cache.
-TEST_F(MeasurerTest, WarmCachesMakeAConfigFaster) {
-  constexpr int kFloats = 1 << 16;
-  MeasureProblem problem = DoublingProblem();
-  problem.buffers[0].sizes = {kFloats};
-  problem.data_sets[0].buffers[0] = Numbers(std::vector<float>(kFloats, 1.0f));
-  problem.data_sets[0].buffers[1].expected.assign(kNumbers, kFloats);
-  Start(problem);
-  MeasureRequest request = RequestFor(
-      "float sum = 0.0f; if (i == 0) { for (int j = 0; j < 65536; ++j) sum += x[(j * 1049) & 65535]; }\n"
-      "out[i] = i == 0 ? sum : 65536.0f;");
-  request.effort.exact = true;
-  request.effort.max_samples = 9;
-  const double cold_ms = Measure(request).perf_ms();
-  request.effort.warm = true;
-  const double warm_ms = Measure(request).perf_ms();
-  EXPECT_GT(warm_ms, 0);
-  EXPECT_LT(warm_ms, cold_ms);
-}
-
 TEST_F(MeasurerTest, TellsTheTimeOfEachStep) {
   const wire::Outcome outcome = Measure(kRight);
   for (const double seconds :
