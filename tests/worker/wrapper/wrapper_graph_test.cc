@@ -128,7 +128,7 @@ TEST(WrapperGraph, AScatterReadsAndWritesItsTarget) {
                                   R"(g0:8:scatter {"dimension": 0, "reduce": "sum"})",
                                   R"(g0:9:scatter {"dimension": 0, "reduce": "amax"})"));
   EXPECT_THAT(Edges(graph, "data"),
-              ::testing::IsSupersetOf({"g0:2:exp > g0:7:scatter [0]", "g0:columns > g0:7:scatter [1]",
+              ::testing::IsSupersetOf({"g0:2:softmax > g0:7:scatter [0]", "g0:columns > g0:7:scatter [1]",
                                        "g0:7:scatter > g0:8:scatter [0]", "g0:9:scatter > g0:output [1]"}));
 }
 
