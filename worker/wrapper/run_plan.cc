@@ -55,7 +55,8 @@ absl::Status PlanRunner::Prepare() {
     }
     if (device_ != nullptr) {
       runtime::KernelSpec spec = kernels::MakeKernelSpec(*kernel.library);
-      spec.settings = runtime::Settings{.use_default_config = true};
+      // The precision of programs (ProgramOptions::generate), so that both compute equal bytes.
+      spec.settings = runtime::Settings{.dot_precision = runtime::DotPrecision::kIeee, .use_default_config = true};
       ASSIGN_OR_RETURN(std::unique_ptr<Kernel> made, Kernel::Create(std::move(spec)));
       kernels_.push_back(std::move(made));
       continue;
