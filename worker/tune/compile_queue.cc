@@ -6,6 +6,25 @@ namespace telemetry::worker::tune {
 
 void CompileQueue::Submit(const std::shared_ptr<const Candidate>& candidate) {
   ++under_way_;
+  waiting_.push_back(candidate);
+  FillPool();
+}
+
+void CompileQueue::FillPool() {
+  const size_t most = kForEachCompiler * static_cast<size_t>(pool_.processes());
+  while (!waiting_.empty() && under_way_ - waiting_.size() < most) {
+    const std::shared_ptr<const Candidate> candidate = std::move(waiting_.front());
+    waiting_.pop_front();
+    GiveToPool(candidate);
+  }
+}
+
+void CompileQueue::DropWaiting() {
+  under_way_ -= waiting_.size();
+  waiting_.clear();
+}
+
+void CompileQueue::GiveToPool(const std::shared_ptr<const Candidate>& candidate) {
   pool_.Submit(compile::MakeJob(candidate->generated.source, device_),
                [ready = ready_, candidate](const compile::CompileResult& result) {
                  absl::MutexLock lock(&ready->mutex);
@@ -15,6 +34,13 @@ void CompileQueue::Submit(const std::shared_ptr<const Candidate>& candidate) {
 }
 
 std::optional<CompiledCandidate> CompileQueue::Next(absl::Duration patience) {
+  std::optional<CompiledCandidate> next = TakeReady(patience);
+  if (next) --under_way_;
+  FillPool();
+  return next;
+}
+
+std::optional<CompiledCandidate> CompileQueue::TakeReady(absl::Duration patience) {
   absl::MutexLock lock(&ready_->mutex);
   const auto has_event = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(ready_->mutex) {
     return !ready_->compiled.empty() || ready_->is_woken;
@@ -24,11 +50,17 @@ std::optional<CompiledCandidate> CompileQueue::Next(absl::Duration patience) {
   if (ready_->compiled.empty()) return std::nullopt;
   CompiledCandidate next = std::move(ready_->compiled.front());
   ready_->compiled.pop_front();
-  --under_way_;
   return next;
 }
 
 CompiledCandidate CompileQueue::Await(uint64_t config_id) {
+  const auto awaited = std::find_if(waiting_.begin(), waiting_.end(),
+                                    [config_id](const auto& candidate) { return candidate->config.id() == config_id; });
+  if (awaited != waiting_.end()) {
+    const std::shared_ptr<const Candidate> candidate = std::move(*awaited);
+    waiting_.erase(awaited);
+    GiveToPool(candidate);
+  }
   std::deque<CompiledCandidate> others;
   while (true) {
     std::optional<CompiledCandidate> next = Next(absl::InfiniteDuration());

@@ -24,17 +24,22 @@ struct CompiledCandidate {
   SteadyTime ended;  // when the compiler ended, also for code that was compiled before
 };
 
-// A queue of candidates that a compile pool compiles for one device. Used by the tuner's thread only.
+// A queue of candidates that a compile pool compiles for one device. The pool gets a few for each of its compilers, and
+// more only when Next or Await returns one: where processors are few, compilers that run far ahead would take them from
+// the measuring process, and leave it alone with one of them at the end. Used by the tuner's thread only.
 class CompileQueue {
  public:
   // Both must outlive the queue.
   CompileQueue(compile::CompilePool* pool, const device::Device* device) : pool_(*pool), device_(*device) {}
 
   void Submit(const std::shared_ptr<const Candidate>& candidate);
+  // Removes the candidates that the pool does not have yet.
+  void DropWaiting();
   // Waits at most `patience` for a candidate to be compiled and returns it, in the order in which they complete;
   // returns nullopt on timeout, or after a call of Wake. under_way() must not be 0.
   std::optional<CompiledCandidate> Next(absl::Duration patience);
-  // Waits until this config, which was submitted before, is compiled. Other candidates remain for Next.
+  // Waits until this config, which was submitted before, is compiled, and gives it to the pool at once. Other
+  // candidates remain for Next.
   CompiledCandidate Await(uint64_t config_id);
 
   // Returns the next candidate if one is compiled.
@@ -55,8 +60,16 @@ class CompileQueue {
     SteadyCondition filled;
   };
 
+  // The candidates that the pool may have, compiled ones included, for each compiler.
+  static constexpr size_t kForEachCompiler = 3;
+
+  void GiveToPool(const std::shared_ptr<const Candidate>& candidate);
+  void FillPool();
+  std::optional<CompiledCandidate> TakeReady(absl::Duration patience);
+
   compile::CompilePool& pool_;
   const device::Device& device_;
+  std::deque<std::shared_ptr<const Candidate>> waiting_;
   const std::shared_ptr<Ready> ready_ = std::make_shared<Ready>();
   size_t under_way_ = 0;
 };

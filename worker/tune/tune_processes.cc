@@ -33,6 +33,7 @@ TuneProcesses::TuneProcesses(const TuneSubject& subject, TuneProcessOptions opti
       })) {}
 
 void TuneProcesses::CancelCompiling() {
+  queue_.DropWaiting();
   pool_->Cancel();
   while (queue_.under_way() > 0) queue_.Next(absl::InfiniteDuration());
 }
