@@ -5,8 +5,10 @@ on a machine with a GPU, `spec_kernels_test.py --gpu` tunes all CUDA kernels at 
 prints a table.
 """
 
+import contextlib
 import json
 import pathlib
+import sqlite3
 import sys
 import tempfile
 import time
@@ -156,6 +158,14 @@ class SpecKernels(unittest.TestCase):
 
     def test_points_in_a_polygon(self):
         self.check("pnpoly")
+
+    def test_the_attempt_says_how_it_was_measured(self):
+        effort = ("--max-configs=2", "--compilers=1", "--samples=3", "--warm-caches")
+        pipeline = tuned(self.folder, KERNELS / "pnpoly.opencl.json", "opencl:0", *effort)
+        with contextlib.closing(sqlite3.connect(pipeline.database)) as database:
+            ((environment,),) = database.execute("SELECT environment_json FROM attempts")
+        self.assertEqual(json.loads(environment)["samples"], 3)
+        self.assertEqual(json.loads(environment)["caches"], "warm")
 
 
 def tune_on_gpu(names):

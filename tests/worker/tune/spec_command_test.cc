@@ -46,9 +46,6 @@ TEST(SpecCommandTest, TheEffortCanBeThatOfOtherTuners) {
   for (const char* step : {"compile", "wait", "load", "run", "check", "sample", "record"}) {
     EXPECT_THAT(text.str(), HasSubstr(std::string("\n") + step + ",\"Config("));
   }
-  std::ostringstream meta;
-  meta << std::ifstream(folder.File("log.meta.jsonl")).rdbuf();
-  EXPECT_THAT(meta.str(), HasSubstr("\"caches\"")) << "the attempt says how it was measured";
 }
 
 TEST(SpecCommandTest, RefusesAnEffortOfNoSamples) {
