@@ -91,6 +91,10 @@ class Verifier {
   absl::Status CheckPlan() {
     for (const PlanBuffer& buffer : plan_.buffers) {
       if (absl::Status status = CheckLayout(buffer); !status.ok()) return Refuse(Cat(status.message()));
+      if (IsInteger(buffer.dtype) && buffer.dtype != device::DType::kI32) {
+        return Refuse(
+            Cat("buffer '", buffer.name, "' is ", ShortName(buffer.dtype), ": the integers of plans are i32"));
+      }
     }
     for (const PlanKernel& kernel : plan_.kernels) {
       const bool is_whole =

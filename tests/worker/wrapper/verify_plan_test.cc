@@ -102,6 +102,7 @@ TEST(VerifyPlanTest, NamesTheLineAndTheBuffer) {
        },
        "buffer 'out' is not part 0 of pack 'pack0'"},
       {[](Plan& p) { p.buffers[0].strides = {1}; }, "the number of strides differs from the number of sizes"},
+      {[](Plan& p) { p.buffers[0].dtype = device::DType::kU16; }, "buffer 'q' is u16: the integers of plans are i32"},
       {[](Plan& p) { p.outputs = {12}; }, "no buffer 12 among 8"},
       {[](Plan& p) { p.kernels[0].library = nullptr; }, "kernel 'bmm' lacks arguments or outputs"},
   };

@@ -35,7 +35,7 @@ absl::Status Unsupported(const Argument& argument, std::string_view why) {
 absl::StatusOr<DType> DTypeOf(const Argument& argument) {
   const std::string_view name = spec::ShortName(argument.type.element);
   const absl::StatusOr<DType> dtype = device::ParseDType(name);
-  if (dtype.ok()) return *dtype;
+  if (dtype.ok() && (!IsInteger(*dtype) || *dtype == DType::kI32)) return *dtype;
   return Unsupported(argument, Cat("plans have no tensors of ", name));
 }
 

@@ -31,7 +31,8 @@ TEST_F(PythonProgramTest, DrawsTheLibrarysBits) {
   std::string script = "random = Random(12345)\n";
   std::string expected;
   std::mt19937_64 random(12345);
-  for (const device::DType dtype : device::kAllDTypes) {
+  using device::DType;
+  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16, DType::kI32, DType::kBool}) {
     const kernels::DrawRange range = {.low = IsFloat(dtype) ? -0.125 : -7, .high = 3};
     const ir::HostArray drawn{
         .dtype = dtype, .sizes = {1000}, .strides = {1}, .data = kernels::Draw(dtype, range, 1000, random)};
