@@ -28,7 +28,8 @@ TOLERANCE = 1e-8
 LINE = re.compile(r"\[(?P<when>\w+) - (?P<kernel>\w+) - (?P<name>\w+)\] (?:\(output\) )?(?P<rest>elements=.*)")
 FIELD = re.compile(r"(\w+)=(\[[^]]*\]|\S+)")
 
-DTYPES = {"f32": "float32", "f16": "float16", "bf16": "float32", "i32": "int32", "bool": "bool"}
+DTYPES = {"f32": "float32", "f16": "float16", "bf16": "float32", "bool": "bool"}
+DTYPES |= {f"{kind[0]}{bits}": f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)}
 
 # The same sizes and strides as in debug_values_probe.cc, in elements.
 LAYOUTS = {
@@ -57,8 +58,10 @@ def memory(dtype, elements):
     place = numpy.arange(elements, dtype=numpy.int64)
     if dtype == "bool":
         return place % 3 == 0
-    if dtype == "i32":
-        return (place * 1000003 % 4294967296 - 2147483648).astype(numpy.int32)
+    if dtype[0] in "iu":
+        bits = min(int(dtype[1:]), 48)  # not more than doubles hold exactly
+        lowest = -(2 ** (bits - 1)) if dtype[0] == "i" else 0
+        return (place * 1000003 % 2**bits + lowest).astype(DTYPES[dtype])
     values = (place * 7919 % 1000 - 500) / 8
     infinite = numpy.where(numpy.signbit(values), -numpy.inf, numpy.inf)
     values = numpy.where(place % 89 == 5, infinite, values)

@@ -2,7 +2,9 @@
 // tensors are on the device, or on the host if DEVICE is cpu. Prints the debugger's text and saves its files to FOLDER.
 // debug_values_test.py computes the same values.
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <iostream>
 #include <limits>
 #include <string>
@@ -45,7 +47,12 @@ const std::vector<Layout>& Layouts() {
 double ValueAt(DType dtype, int64_t place) {
   const auto value = static_cast<double>(place * 7919 % 1000 - 500) / 8;
   if (dtype == DType::kBool) return place % 3 == 0 ? 1 : 0;
-  if (dtype == DType::kI32) return static_cast<double>((place * 1000003 % 4294967296) - 2147483648);
+  if (IsInteger(dtype)) {
+    // All bits, but not more than doubles hold exactly.
+    const auto bits = std::min<size_t>(8 * SizeOf(dtype), 48);
+    const int64_t lowest = IsUnsigned(dtype) ? 0 : -(int64_t{1} << (bits - 1));
+    return static_cast<double>(place * 1000003 % (int64_t{1} << bits) + lowest);
+  }
   if (place % 97 == 13) return std::numeric_limits<double>::quiet_NaN();
   if (place % 89 == 5) return std::copysign(std::numeric_limits<double>::infinity(), value);
   return value;
