@@ -4,6 +4,7 @@
 
 #include "proto/base/status_macros.h"
 #include "worker/codegen/emit/copy_ahead.h"
+#include "worker/codegen/emit/pointwise.h"
 #include "worker/codegen/emit/region.h"
 
 namespace telemetry::worker::codegen::emit {
