@@ -81,10 +81,11 @@ class ArgumentMaker {
 
  private:
   static ProgramArgument Number(std::string name, std::string_view type, std::string bytes) {
+    const size_t size = bytes.size();
     return {.name = std::move(name),
             .kind = "scalar",
             .type = std::string(type),
-            .bytes = bytes.size(),
+            .bytes = size,
             .embedded = std::move(bytes)};
   }
 

@@ -9,6 +9,7 @@
 #include "proto/base/parallel.h"
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
+#include "worker/device/kernel_words.h"
 #include "worker/tune/measure/tensor_element.h"
 
 namespace telemetry::worker::tune::measure {
