@@ -68,6 +68,9 @@ Response RefuseUnreadable(const boost::system::error_code& error) {
   if (error == Reason::header_limit || error == Reason::buffer_overflow) {
     return ErrorResponse(431, "the head of the request is too long");
   }
+  if (error == Reason::bad_transfer_encoding) {
+    return ErrorResponse(411, "the body of a request needs a Content-Length and no Transfer-Encoding");
+  }
   if (error == Reason::body_limit) return ErrorResponse(413, "the body of the request is too long");
   return ErrorResponse(400, "the request is not HTTP/1.1");
 }

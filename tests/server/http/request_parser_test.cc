@@ -76,13 +76,6 @@ TEST_F(RequestParserTest, KeepsTheBytesOfTheNextRequest) {
   EXPECT_EQ(parser_.Parse(), State::kNeedsMore);
 }
 
-TEST_F(RequestParserTest, ReadsChunks) {
-  EXPECT_EQ(
-      Feed(parser_, "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n3;x=y\r\ncde\r\n0\r\n\r\n", 3),
-      State::kDone);
-  EXPECT_EQ(parser_.Take()->body, "abcde");
-}
-
 TEST_F(RequestParserTest, ReportsOnceThatTheClientWaits) {
   EXPECT_EQ(Feed(parser_, "POST / HTTP/1.1\r\nExpect: 100-Continue\r\nContent-Length: 2\r\n\r\n"),
             State::kWantsContinue);
@@ -103,11 +96,6 @@ TEST_F(RequestParserTest, LimitsHeadAndBody) {
   EXPECT_EQ(StatusOfUnreadable(absl::StrCat("GET / HTTP/1.1\r\nX: ", std::string(600, 'a'))), 431);
   EXPECT_EQ(StatusOfUnreadable("POST / HTTP/1.1\r\nContent-Length: 65\r\n\r\n"), 413);
   EXPECT_EQ(StatusOfUnreadable("POST / HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n"), 400);
-  const std::string chunk = absl::StrCat("40\r\n", std::string(64, 'x'), "\r\n");
-  EXPECT_EQ(StatusOfUnreadable("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk + chunk), 413);
-  // A chunk's size with an endless extension.
-  EXPECT_EQ(StatusOfUnreadable("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1;" + std::string(5000, 'x')),
-            431);
 }
 
 TEST_F(RequestParserTest, LimitsAHeadThatArrivesLineByLine) {
@@ -139,10 +127,17 @@ TEST_F(RequestParserTest, RefusesWhatIsNotARequest) {
         "GET / HTTP/2.0\r\n\r\n", "GET  / HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\nHost: x\n\n",
         "GET / HTTP/1.1\r\nHost : x\r\n\r\n", "GET / HTTP/1.1\r\nno colon\r\n\r\n", "G\x01T / HTTP/1.1\r\n\r\n",
         "POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
-        "POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
-        "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
-        "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"}) {
+        "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 1\r\n\r\n",
+        "POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"}) {
     EXPECT_EQ(StatusOfUnreadable(text), 400) << text;
+  }
+}
+
+TEST_F(RequestParserTest, RefusesABodyWithoutItsLength) {
+  for (const char* headers : {"Transfer-Encoding: chunked\r\n", "Transfer-Encoding: gzip\r\n",
+                              "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n",
+                              "Expect: 100-continue\r\nTransfer-Encoding: chunked\r\n"}) {
+    EXPECT_EQ(StatusOfUnreadable(absl::StrCat("POST / HTTP/1.1\r\n", headers, "\r\n")), 411) << headers;
   }
 }
 
