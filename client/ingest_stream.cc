@@ -80,12 +80,22 @@ class GrpcIngestStream final : public IngestStream,
   }
 
   void Write(EncodedBatch batch) override {
+    ReadOn();
     {
       absl::MutexLock lock(&mutex_);
       writing_ = true;
     }
     write_buffer_ = ToByteBuffer(std::move(batch));
     StartWrite(&write_buffer_);
+  }
+
+  void ReadOn() override {
+    {
+      absl::MutexLock lock(&mutex_);
+      if (reading_ || read_ended_) return;
+      reading_ = true;
+    }
+    StartRead(&read_message_);
   }
 
   std::vector<v1::StreamResponse> TakeResponses() override {
@@ -137,11 +147,9 @@ class GrpcIngestStream final : public IngestStream,
     {
       absl::MutexLock lock(&mutex_);
       if (ok) responses_.push_back(std::move(read_message_));
-      read_ended_ = !ok;
-    }
-    if (ok) {
       read_message_.Clear();
-      StartRead(&read_message_);
+      reading_ = false;
+      read_ended_ = !ok;
     }
     on_event_();
   }
@@ -157,10 +165,11 @@ class GrpcIngestStream final : public IngestStream,
   grpc::TemplatedGenericStub<grpc::ByteBuffer, v1::StreamResponse> stub_;
   grpc::ClientContext context_;
   grpc::ByteBuffer write_buffer_;    // used by gRPC while a write is pending, else by the owner
-  v1::StreamResponse read_message_;  // used by gRPC and its reactions only
+  v1::StreamResponse read_message_;  // used by gRPC and its reactions while a read is pending
 
   mutable absl::Mutex mutex_;
   bool writing_ ABSL_GUARDED_BY(mutex_) = true;
+  bool reading_ ABSL_GUARDED_BY(mutex_) = true;
   bool read_ended_ ABSL_GUARDED_BY(mutex_) = false;
   bool finished_ ABSL_GUARDED_BY(mutex_) = false;
   bool done_ ABSL_GUARDED_BY(mutex_) = false;

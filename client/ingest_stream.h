@@ -34,8 +34,12 @@ class IngestStream {
 
   // Returns true if no write is pending, so that Write() may be called.
   virtual bool can_write() const = 0;
-  // Starts to send the batch. Requires can_write().
+  // Calls ReadOn(), then starts to send the batch. Requires can_write().
   virtual void Write(EncodedBatch batch) = 0;
+  // Waits for the next response, if the stream does not yet. After a response the stream waits again only when this or
+  // Write() is called, so that the packet that tells the collector of it arrives with a batch. Until then the stream
+  // does not notice its end.
+  virtual void ReadOn() = 0;
   // Returns the responses that arrived since the last call, in order.
   virtual std::vector<v1::StreamResponse> TakeResponses() = 0;
   // Returns true if no further response will arrive.

@@ -36,7 +36,7 @@ struct ProducerOptions {
   absl::Duration sync_interval = absl::Milliseconds(200);
   // The sender sends records this long after the last acknowledgement, so that records that arrive one by one share a
   // message. A record that arrives later is sent at once.
-  absl::Duration linger = absl::Milliseconds(6);
+  absl::Duration linger = absl::Milliseconds(5);
   // Bounds of the pauses between attempts to connect. Each pause is drawn from zero up to a bound that doubles from
   // retry_first to retry_cap. Errors that a person has to repair (a wrong address, another protocol) are retried at the
   // cap.

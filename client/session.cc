@@ -126,6 +126,9 @@ absl::Status Session::Deliver() {
     // A response may have arrived between the two checks, and refusals are reported only once.
     if (stream_->ended()) return HandleResponses();
     ASSIGN_OR_RETURN(const SteadyTime again, Send());
+    // While records linger, no response is due, and the read begins with their batch.
+    const bool lingers = in_flight_.empty() && again != kNever;
+    if (!lingers) stream_->ReadOn();
     if (!renamed_) wakeup_.WaitUntil(again);
   }
   return absl::OkStatus();

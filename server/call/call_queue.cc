@@ -182,6 +182,16 @@ void CallOnWire::Write(const grpc::ByteBuffer& message) {
   stream_.Write(message, &written_);
 }
 
+void CallOnWire::WriteAndRead(const grpc::ByteBuffer& message, grpc::ByteBuffer* next) {
+  ++operations_;
+  // Fails only for messages that need to be serialised.
+  write_and_read_.SendMessage(message).IgnoreError();
+  write_and_read_.RecvMessage(next);
+  write_and_read_.set_output_tag(&read_);
+  grpc::internal::Call call(context_.c_call(), nullptr, queue_.queue());
+  write_and_read_.FillOps(&call);
+}
+
 void CallOnWire::WriteAndFinish(const grpc::ByteBuffer& message, const grpc::Status& status) {
   stream_.WriteAndFinish(message, grpc::WriteOptions(), status, &finished_);
 }

@@ -2,6 +2,7 @@
 
 #include <grpcpp/alarm.h>
 #include <grpcpp/generic/async_generic_service.h>
+#include <grpcpp/impl/call_op_set.h>
 #include <grpcpp/server_builder.h>
 #include <grpcpp/support/byte_buffer.h>
 
@@ -139,6 +140,10 @@ class CallOnWire {
   // is pending.
   void Read(grpc::ByteBuffer* message);
   void Write(const grpc::ByteBuffer& message);
+  // A Write and a Read as one operation, which ends when both have ended, with the reaction to the read. gRPC 1.51
+  // sends the flow control of a read at once, and only with a write of the same operation in one packet. Not for the
+  // first write.
+  void WriteAndRead(const grpc::ByteBuffer& message, grpc::ByteBuffer* next);
   void WriteAndFinish(const grpc::ByteBuffer& message, const grpc::Status& status);
   void Finish(const grpc::Status& status);
   // Starts a timer. At most one timer may be pending.
@@ -168,6 +173,8 @@ class CallOnWire {
   const CallQueue::Method& method_;
   grpc::GenericServerContext context_;
   grpc::GenericServerAsyncReaderWriter stream_{&context_};
+  grpc::internal::CallOpSet<grpc::internal::CallOpSendMessage, grpc::internal::CallOpRecvMessage<grpc::ByteBuffer>>
+      write_and_read_;
   std::optional<grpc::Alarm> timer_;
   std::shared_ptr<RawCall> call_;    // nullptr: no call yet, or a refused one
   std::string peer_;                 // kept here because gRPC drops it when the connection ends

@@ -13,6 +13,9 @@ namespace telemetry::ingest {
 namespace {
 
 constexpr std::chrono::milliseconds kLastWrite{500};
+// A message that arrives sooner after its read began was sent before the last Ack.
+constexpr std::chrono::milliseconds kSoon{1};
+constexpr size_t kShortAckBytes = 256;
 
 }  // namespace
 
@@ -35,6 +38,10 @@ void IngestStream::OnReadDone(bool ok) {
   if (!ok)
     return EndAfterCommit(open_ ? absl::OkStatus() : absl::InvalidArgumentError("the stream ended before an Open"));
   CountMessage(request_);
+  {
+    absl::MutexLock lock(&mutex_);
+    is_pipelining_ = SteadyNow() - reading_since_ < kSoon;
+  }
   if (request_.Length() <= call::kMaxSmallMessageBytes) return HandleMessage(Thread::kPoller);
   absl::Status status =
       parsers_.Run(sender(), request_.Length(), [self = Self()] { self->HandleMessage(Thread::kParser); });
@@ -140,11 +147,13 @@ bool IngestStream::HandleAdmitted(absl::Status status) {
     if (!batch_->done()) return true;
   }
   batch_.reset();
+  const bool is_small = request_.Length() <= call::kMaxSmallMessageBytes;
   request_.Clear();
   Change([&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     --jobs_;
     if (!status.ok()) SetEnd(std::move(status));
-    ReadOnAfter(delay);
+    reads_with_ack_ = is_small && !is_pipelining_ && delay <= absl::ZeroDuration() && jobs_ > 0 && !end_;
+    if (!reads_with_ack_) ReadOnAfter(delay);
   });
   return false;
 }
@@ -174,7 +183,7 @@ void IngestStream::OnCommitted(uint64_t bytes, storage::BatchOutcome outcome) {
     if (!outcome.status.ok()) {
       SetEnd(std::move(outcome.status));
     } else if (replies_.Add(std::move(outcome))) {
-      WriteOn();
+      reads_with_ack_&& jobs_ == 0 ? WriteAndReadOn() : WriteOn();
     } else {
       SetEnd(absl::CancelledError("the client does not read its Acks"));
       CutOff(Overdue::kReading);
@@ -278,6 +287,21 @@ void IngestStream::ReadOn() {
 void IngestStream::WriteOn() {
   if (finished_) return;
   if (const grpc::ByteBuffer* reply = replies_.Next()) wire().Write(*reply);
+}
+
+void IngestStream::WriteAndReadOn() {
+  reads_with_ack_ = false;
+  if (end_) return WriteOn();
+  const grpc::ByteBuffer* ack = replies_.Next();
+  if (ack == nullptr) return ReadOn();
+  reading_since_ = SteadyNow();
+  // A longer Ack ends on its own, because the client may read it slowly.
+  if (ack->Length() > kShortAckBytes) {
+    wire().Write(*ack);
+    return wire().Read(&request_);
+  }
+  wire().WriteAndRead(*ack, &request_);
+  replies_.OnWritten();
 }
 
 std::optional<grpc::Status> IngestStream::TakeFinish() {

@@ -87,6 +87,8 @@ class IngestStream final : public call::RawCall, public ProducerStream {
   void ReadOnAfter(absl::Duration delay) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ReadOn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void WriteOn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Writes the Ack with which the next read waits, and begins that read.
+  void WriteAndReadOn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Returns the status to finish with, once, when the stream is ready to finish.
   std::optional<grpc::Status> TakeFinish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -114,6 +116,10 @@ class IngestStream final : public call::RawCall, public ProducerStream {
   bool cut_off_ ABSL_GUARDED_BY(mutex_) = false;
   SteadyTime reading_since_ ABSL_GUARDED_BY(mutex_) = began_at_;
   bool is_delayed_ ABSL_GUARDED_BY(mutex_) = false;  // the timer for the next read is set
+  // The next message was there when it was read.
+  bool is_pipelining_ ABSL_GUARDED_BY(mutex_) = false;
+  // The next read begins with the Ack of the last message, which saves a packet.
+  bool reads_with_ack_ ABSL_GUARDED_BY(mutex_) = false;
   std::optional<absl::Status> end_ ABSL_GUARDED_BY(mutex_);
   uint64_t unacked_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   StreamReplies replies_ ABSL_GUARDED_BY(mutex_);

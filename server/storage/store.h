@@ -146,7 +146,10 @@ class StoreWriter {
   // Tells whether other callers wait, so that the next calls should be short, at the expense of the throughput.
   virtual void SetUrgent(bool /*urgent*/) {}
 
-  // Does housekeeping between transactions (WAL checkpoint). Called when the writer is idle.
+  // Does the housekeeping that is due after CommitBatches (WAL checkpoint), so that the caller can answer before. What is
+  // left undone, the next CommitBatches does. Returns errors of CommitBatches.
+  virtual absl::Status TidyUp() { return absl::OkStatus(); }
+  // Does all housekeeping. Called when the writer is idle.
   virtual absl::Status Idle() = 0;
   // The interval at which Idle() is called while nothing else happens, so that it detects when the dataset cannot be
   // reached.

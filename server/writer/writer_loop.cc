@@ -4,7 +4,6 @@
 #include <iterator>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/steady.h"
@@ -14,10 +13,6 @@
 namespace telemetry::writer {
 namespace {
 
-// The longest wait for the expected producers, and the time for which a producer is expected after its last
-// transaction. kRecently is longer than a producer needs to send again; a wait in vain is short in comparison.
-constexpr absl::Duration kGatherFor = absl::Milliseconds(2);
-constexpr absl::Duration kRecently = absl::Milliseconds(25);
 // With this many rows the fixed cost of a commit is small in comparison.
 constexpr uint64_t kEnoughRows = 1000;
 // The most openings in one transaction; they take the writer a few milliseconds.
@@ -115,7 +110,7 @@ bool WriterLoop::HasWork() const {
 }
 
 bool WriterLoop::HasGathered() const {
-  return stopping_ || !openings_.empty() || batches_.ready_batches() >= recent_producers_.size() ||
+  return stopping_ || !openings_.empty() || batches_.ready_batches() >= expected_.size() ||
          batches_.ready_rows() >= kEnoughRows;
 }
 
@@ -123,17 +118,20 @@ void WriterLoop::Expect(const std::vector<Job>& group) {
   const SteadyTime now = SteadyNow();
   for (const Job& job : group) {
     if (const auto* commit = std::get_if<CommitJob>(&job)) {
-      recent_producers_.insert_or_assign(commit->batch->producer_id(), now);
+      expected_.Add(commit->batch->producer_id(), now);
     }
   }
 }
 
 void WriterLoop::Gather() {
-  const SteadyTime now = SteadyNow();
-  absl::erase_if(recent_producers_,
-                 [now](const auto& producer) { return absl::FromChrono(now - producer.second) > kRecently; });
+  const SteadyTime begin = SteadyNow();
+  expected_.Forget(begin);
   const auto gathered = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return HasGathered(); };
-  changed_.Await(mutex_, SteadyAfter(kGatherFor), gathered);
+  const auto wait = [&](absl::Duration duration) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return changed_.Await(mutex_, begin + absl::ToChronoNanoseconds(duration), gathered);
+  };
+  // The batches that come meanwhile decide about the rest of the wait.
+  if (!wait(ExpectedProducers::kShortestWait)) wait(expected_.WaitWith(batches_.ready_batches()));
 }
 
 void WriterLoop::Run() {
@@ -346,7 +344,7 @@ absl::Status WriterLoop::DoCommit(std::vector<Job>& group) {
     batches_.AddCommit(duration);
   }
   Answer<CommitJob>(std::move(group), std::move(outcomes));
-  return absl::OkStatus();
+  return writer_->TidyUp();
 }
 
 template <typename JobKind, typename Outcome>

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
@@ -20,6 +19,7 @@
 #include "server/writer/acked_seqs.h"
 #include "server/writer/batch_queue.h"
 #include "server/writer/disk_guard.h"
+#include "server/writer/expected_producers.h"
 #include "server/writer/metrics.h"
 #include "server/writer/retention.h"
 
@@ -115,7 +115,7 @@ class WriterLoop {
   using Job = std::variant<OpenJob, CommitJob, RemoveJob, PutJob, ModelJob>;
   void Enqueue(Job job) ABSL_LOCKS_EXCLUDED(mutex_);
   bool HasWork() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Waits up to kGatherFor for the expected producers.
+  // Waits for the batches of the expected producers.
   void Gather() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool HasGathered() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Adds the producers of the group to the expected ones.
@@ -180,8 +180,7 @@ class WriterLoop {
   std::deque<Job> puts_ ABSL_GUARDED_BY(mutex_);
   std::deque<Job> model_changes_ ABSL_GUARDED_BY(mutex_);
   bool opened_last_ ABSL_GUARDED_BY(mutex_) = false;
-  // The time at which each producer was last part of a transaction, for the last kRecently (writer_loop.cc).
-  absl::flat_hash_map<std::string, SteadyTime> recent_producers_ ABSL_GUARDED_BY(mutex_);
+  ExpectedProducers expected_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   bool failed_ ABSL_GUARDED_BY(mutex_) = false;
   SteadyCondition changed_;  // signals changes of openings_, batches_ and stopping_

@@ -58,6 +58,7 @@ absl::StatusOr<std::vector<BatchOutcome>> SqliteWriter::CommitBatches(absl::Span
 }
 
 absl::StatusOr<std::vector<BatchOutcome>> SqliteWriter::TryCommit(absl::Span<const ProducerBatch> batches) {
+  RETURN_IF_ERROR(checkpointer_.AfterCommit());
   ASSIGN_OR_RETURN(sql::Transaction transaction, sql::Transaction::BeginWrite(database_));
   ASSIGN_OR_RETURN(std::vector<BatchOutcome> outcomes, batches_.Store(batches, NowUnixUs()));
   RETURN_IF_ERROR(transaction.Commit());
@@ -65,9 +66,7 @@ absl::StatusOr<std::vector<BatchOutcome>> SqliteWriter::TryCommit(absl::Span<con
   for (size_t i = 0; i < batches.size(); ++i) {
     if (outcomes[i].status.ok()) new_records += batches[i].records.size() - outcomes[i].skipped;
   }
-  absl::Status status = acked_.Add(database_, new_records, checkpointer_.log_pages());
-  if (status.ok()) status = checkpointer_.AfterCommit();
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(acked_.Add(database_, new_records, checkpointer_.log_pages()));
   return outcomes;
 }
 
@@ -164,6 +163,12 @@ absl::StatusOr<ModelOutcome> SqliteWriter::TryChange(const ModelChange& change, 
   if (status.ok()) status = AfterOtherCommit();
   if (!status.ok()) return status;
   return outcome;
+}
+
+absl::Status SqliteWriter::TidyUp() {
+  if (!failed_.ok()) return failed_;
+  absl::Status status = checkpointer_.AfterCommit();
+  return status.ok() ? status : Fail(status);
 }
 
 absl::Status SqliteWriter::Idle() {

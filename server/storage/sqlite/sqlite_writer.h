@@ -36,6 +36,7 @@ class SqliteWriter : public StoreWriter {
                                                                const CacheBudget& budget) override;
   absl::StatusOr<ModelOutcome> ChangeModels(const ModelChange& change, const ModelBudget& budget) override;
   void SetUrgent(bool urgent) override { checkpointer_.SetUrgent(urgent); }
+  absl::Status TidyUp() override;
   absl::Status Idle() override;
 
  private:
