@@ -122,6 +122,7 @@ Acceptor::Counts Acceptor::counts() const {
           .made_room = made_room_,
           .silent = closed_silent_,
           .dropped = dropped_,
+          .storms = storms_,
           .ended = ended_,
           .reopened = reopened_};
 }
@@ -135,6 +136,7 @@ void Acceptor::Run() {
     SteadyTime next = meters ? std::min(next_look_, next_reading_) : next_look_;
     if (!waiting_.empty()) next = std::min(next, next_turns_);
     if (meters && is_stuck_) next = std::min(next, next_check_);
+    next = std::min(next, storm_.next_expiry());
     const absl::Duration wait = std::max(TimeUntil(next), absl::ZeroDuration());
     const int count =
         epoll_wait(epoll_.fd(), events.data(), kEventsAtATime, static_cast<int>(absl::ToInt64Milliseconds(wait)) + 1);
@@ -148,6 +150,7 @@ void Acceptor::Run() {
     }
     if (meters && SteadyNow() >= next_reading_) ReadMeters();
     if (meters && is_stuck_ && SteadyNow() >= next_check_) CheckServer();
+    if (storm_.Expire(SteadyNow())) UpdateFilters();
     open_ = table_.size();
   }
 }
@@ -285,12 +288,24 @@ void Acceptor::Admit(int fd, const Peer& peer) {
   const bool is_shunned = pace_.IsShunned(peer.network, SteadyNow());
   if (is_shunned || !MakeRoom(peer.network)) {
     if (is_shunned) ++shunned_;
-    Reset(fd);
-    refusals_.last = peer.network.ToString();
-    return;
+    return Refuse(fd, peer.network);
   }
+  AcceptPackets(fd);
   table_.Add(fd, peer, SteadyNow());
   if (!Watch(fd, EPOLLIN | EPOLLRDHUP)) Drop(fd);
+}
+
+void Acceptor::Refuse(int fd, const Network& network) {
+  Reset(fd);
+  refusals_.last = network.ToString();
+  if (!storm_.CountReset(network, SteadyNow())) return;
+  ++storms_;
+  UpdateFilters();
+}
+
+void Acceptor::UpdateFilters() {
+  const std::vector<Network> networks = storm_.dropped();
+  for (const Listener& listener : listeners_) DropPackets(listener.fd(), networks);
 }
 
 bool Acceptor::MakeRoom(const Network& network) {
@@ -355,10 +370,13 @@ void Acceptor::TakeTurns() {
         return true;
       case NetworkPace::Turn::kLater:
         return false;
-      case NetworkPace::Turn::kNever:
+      case NetworkPace::Turn::kNever: {
+        const Network network = table_.PeerNetwork(fd);
         ++shunned_;
-        Drop(fd);
+        table_.Remove(fd);
+        Refuse(fd, network);
         return true;
+      }
     }
     return false;
   });

@@ -24,6 +24,7 @@
 #include "server/net/process_memory.h"
 #include "server/net/receive_meter.h"
 #include "server/net/socket.h"
+#include "server/net/storm_filter.h"
 
 namespace telemetry::net {
 
@@ -85,6 +86,7 @@ class Acceptor {
     uint64_t made_room = 0;        // silent, closed to make room
     uint64_t silent = 0;           // silent, closed after silent_timeout
     uint64_t dropped = 0;          // no descriptor was free
+    uint64_t storms = 0;           // times that a network was dropped (StormFilter)
     uint64_t ended = 0;            // ended by EndConnection or the meter
     uint64_t reopened = 0;         // listening sockets that were lost and reopened
   };
@@ -107,6 +109,10 @@ class Acceptor {
   // Ignores the listener for a moment.
   void Rest(const Listener& listener);
   void Admit(int fd, const Peer& peer);
+  // Resets a connection of the network.
+  void Refuse(int fd, const Network& network);
+  // Makes the listening sockets ignore the networks that the storm filter drops.
+  void UpdateFilters();
   // Returns true if there is room for a connection from `network`, after closing a silent one if necessary.
   bool MakeRoom(const Network& network);
   // Closes silent connections until there is room. Returns false if no silent connection is left.
@@ -149,6 +155,7 @@ class Acceptor {
   IsStuck is_stuck_;
   ProcessMemory memory_;
   NetworkPace pace_;
+  StormFilter storm_;
   std::vector<int> waiting_;  // connections that have sent something and wait for a turn of their network
   SteadyTime next_turns_ = kLongAgo;
   SteadyTime next_look_;
@@ -173,6 +180,7 @@ class Acceptor {
   std::atomic<uint64_t> made_room_ = 0;
   std::atomic<uint64_t> closed_silent_ = 0;
   std::atomic<uint64_t> dropped_ = 0;
+  std::atomic<uint64_t> storms_ = 0;
   std::atomic<uint64_t> ended_ = 0;
   std::atomic<uint64_t> reopened_ = 0;
   std::thread thread_;

@@ -37,6 +37,12 @@ Network Network::OfV6(const in6_addr& address) {
   return network;
 }
 
+uint32_t Network::word(size_t index) const {
+  uint32_t word = 0;
+  std::memcpy(&word, bytes_.data() + index * sizeof(word), sizeof(word));
+  return ntohl(word);
+}
+
 Peer Peer::Of(const sockaddr_storage& address) {
   const bool is_v6 = address.ss_family == AF_INET6;
   const in_port_t port = is_v6 ? reinterpret_cast<const sockaddr_in6&>(address).sin6_port

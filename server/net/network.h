@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -16,6 +17,11 @@ class Network {
  public:
   // Returns the network "unknown" for an address that is neither IPv4 nor IPv6.
   static Network Of(const sockaddr_storage& address);
+
+  bool is_v4() const { return family_ == AF_INET; }
+  bool is_v6() const { return family_ == AF_INET6; }
+  // Returns four bytes of the address, as a number of the machine: an IPv4 address has word 0, a /64 has words 0 and 1.
+  uint32_t word(size_t index) const;
 
   // Returns "192.0.2.7", "2001:db8::/64" or "unknown".
   std::string ToString() const;
