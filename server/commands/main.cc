@@ -2,7 +2,6 @@
 #include "proto/base/cli/program.h"
 #include "proto/log/log.h"
 #include "server/commands/commands.h"
-#include "server/net/process_memory.h"
 
 namespace {
 
@@ -14,7 +13,6 @@ Exit status: 0 done, 1 failed, 2 wrong usage.)";
 void SetUpProcess() {
   // Debian builds Abseil with assertions, with which every lock of a mutex searches all mutexes ever held for cycles.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
-  telemetry::net::ReturnFreeMemory();
 }
 
 }  // namespace

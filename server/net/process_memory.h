@@ -7,17 +7,14 @@
 
 namespace telemetry::net {
 
-// Makes this process return free heap memory to the system soon. Call it before any thread is started.
-void ReturnFreeMemory();
-
-// The resident memory of this process, compared with a limit. Not thread-safe.
+// The resident memory of this process, compared with a limit. A program that is linked with it uses jemalloc as its
+// heap, except with sanitizers, which have their own. Not thread-safe.
 class ProcessMemory {
  public:
   // `limit_bytes` 0: no limit.
   explicit ProcessMemory(uint64_t limit_bytes);
 
-  // Returns true if the process exceeds the limit even after returning free heap memory to the system, which takes
-  // milliseconds.
+  // Returns true if the process exceeds the limit even after returning free heap memory to the system.
   bool IsScarce();
 
  private:
@@ -25,7 +22,7 @@ class ProcessMemory {
 
   const uint64_t limit_bytes_;
   const Socket statm_;
-  SteadyTime next_trim_ = kLongAgo;
+  SteadyTime next_purge_ = kLongAgo;
 };
 
 }  // namespace telemetry::net

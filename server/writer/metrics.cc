@@ -199,6 +199,10 @@ struct CollectorMetrics::StateFamilies {
                        state.limits),
         GaugeFamily("telemetry_connections", "Open connections", state.connections.open),
         ConnectionsRefusedFamily(state.connections),
+        CounterFamily(
+            "telemetry_connection_storms_total",
+            "Times that a network was ignored for a moment, because its connections came too fast to reset them",
+            state.connections.storms),
         CounterFamily("telemetry_listeners_reopened_total", "Listening sockets that were lost and reopened",
                       state.connections.reopened),
         EndedFamily(state),

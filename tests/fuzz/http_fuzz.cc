@@ -72,7 +72,8 @@ std::vector<std::string> ReadRequests(std::string_view bytes, size_t part) {
     state = parser.Parse();
   }
   const int status = RefuseUnreadable(parser.error()).status;
-  Require(status == 400 || status == 411 || status == 413 || status == 431, "an unreadable request is the client's mistake");
+  Require(status == 400 || status == 411 || status == 413 || status == 431,
+          "an unreadable request is the client's mistake");
   seen.emplace_back("unreadable");
   return seen;
 }

@@ -13,7 +13,6 @@
 #include "proto/base/status_macros.h"
 #include "proto/log/log.h"
 #include "server/net/file_limit.h"
-#include "server/net/process_memory.h"
 #include "server/storage/any/any_store.h"
 #include "server/web/program/web_flags.h"
 #include "server/web/program/web_server.h"
@@ -98,7 +97,6 @@ int main(int argc, char** argv) {
   constexpr telemetry::cli::NewCommand kCommand = telemetry::cli::New<telemetry::web::program::WebCommand>;
   // Debian builds Abseil with assertions, with which every lock of a mutex searches all mutexes ever held for cycles.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
-  telemetry::net::ReturnFreeMemory();
   telemetry::access::QuietGrpc();
   return telemetry::cli::RunProgram(
       {.name = "telemetry-web", .summary = telemetry::web::program::kDescription, .commands = {&kCommand, 1}}, argc,

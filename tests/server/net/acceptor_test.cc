@@ -285,6 +285,26 @@ TEST_F(AcceptorTest, ListensNoMoreAfterStop) {
   EXPECT_FALSE(Client(acceptor_->port()).connected());
 }
 
+TEST_F(AcceptorTest, IgnoresAStormOfConnectionsOfAShunnedNetwork) {
+  Start({});
+  const Client flooding(acceptor_->port(), 2);
+  ASSERT_TRUE(flooding.Send("x"));
+  ASSERT_TRUE(AwaitTaken(1));
+  acceptor_->EndConnection(Peer::Of(flooding.Address()));
+  ASSERT_TRUE(flooding.AwaitEnd());
+  // The connection after the last reset one waits in the kernel until it is tried again.
+  int connections = 0;
+  while (acceptor_->counts().storms == 0 && connections < 1000) {
+    Client(acceptor_->port(), 2);
+    ++connections;
+  }
+  EXPECT_EQ(acceptor_->counts().storms, 1u);
+  EXPECT_LT(connections, 1000);
+  EXPECT_TRUE(IsServed(3));
+  // The network is not ignored for longer than the moment.
+  EXPECT_TRUE(Client(acceptor_->port(), 2).connected());
+}
+
 TEST_F(AcceptorTest, EndsAConnectionThatWasHandedOver) {
   Start({});
   const Client flooding(acceptor_->port(), 2);

@@ -230,6 +230,7 @@ TEST(Metrics, CountConnections) {
   const std::string text = Scrape(story.server());
   EXPECT_EQ(Value(text, "telemetry_connections"), 0) << text;
   EXPECT_EQ(Value(text, "telemetry_connections_refused_total{reason=\"too_many_of_address\"}"), 0);
+  EXPECT_EQ(Value(text, "telemetry_connection_storms_total"), 0);
   EXPECT_EQ(Value(text, "telemetry_listeners_reopened_total"), 0);
   EXPECT_EQ(Value(text, "telemetry_limit{name=\"max_connections\"}"), 2048);
 }
