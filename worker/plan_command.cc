@@ -433,8 +433,15 @@ Exit status: 0 the outputs are right; 1 wrong, or the plan could not run; 2 wron
   absl::StatusOr<int> Run() override {
     ASSIGN_OR_RETURN(const std::vector<SymbolValues> shapes, plan_.Shapes());
     ASSIGN_OR_RETURN(const std::shared_ptr<const SymbolicPlan> plan, plan_.Find());
-    ASSIGN_OR_RETURN(const Plan first, plan->At(shapes[0]));
-    ASSIGN_OR_RETURN(const std::shared_ptr<device::Device> device, DeviceFor(first, plan_.device));
+    // Mistakes are found before anything runs. The device can run the kernels of every shape.
+    Plan widest;
+    for (const SymbolValues& shape : shapes) {
+      absl::StatusOr<Plan> at_shape = plan->At(shape);
+      if (!at_shape.ok()) return WithShape(shapes, shape, at_shape.status());
+      const bool is_wider = widest.lines.empty() || wrapper::FindSourceKernel(*at_shape) != nullptr;
+      if (is_wider) widest = *std::move(at_shape);
+    }
+    ASSIGN_OR_RETURN(const std::shared_ptr<device::Device> device, DeviceFor(widest, plan_.device));
     const std::unique_ptr<debug::ValueDebugger> debugger = debug::ValueDebugger::Create(debug_.Options());
     ShapeRunner runner(plan, device,
                        {.plans_memory = !is_unplanned_, .scope = plan_.Scope(), .debugger = debugger.get()});
@@ -443,10 +450,7 @@ Exit status: 0 the outputs are right; 1 wrong, or the plan could not run; 2 wron
     for (const SymbolValues& shape : shapes) {
       if (shapes.size() > 1) std::cout << "at " << ShapeText(shape) << ":\n";
       const absl::StatusOr<bool> is_right = RunShape(runner, device, shape);
-      if (!is_right.ok()) {
-        return absl::Status(is_right.status().code(), Cat(shapes.size() > 1 ? Cat("at ", ShapeText(shape), ": ") : "",
-                                                          is_right.status().message()));
-      }
+      if (!is_right.ok()) return WithShape(shapes, shape, is_right.status());
       all_right = all_right && *is_right;
     }
     if (shapes.size() > 1) {
@@ -457,6 +461,13 @@ Exit status: 0 the outputs are right; 1 wrong, or the plan could not run; 2 wron
   }
 
  private:
+  // Adds the shape to an error if there are several.
+  static absl::Status WithShape(const std::vector<SymbolValues>& shapes, const SymbolValues& shape,
+                                const absl::Status& status) {
+    if (shapes.size() == 1) return status;
+    return absl::Status(status.code(), Cat("at ", ShapeText(shape), ": ", status.message()));
+  }
+
   // Runs a shape, prints the comparisons of the outputs, and returns true if all are right.
   absl::StatusOr<bool> RunShape(ShapeRunner& runner, const std::shared_ptr<device::Device>& device,
                                 const SymbolValues& shape) const {

@@ -201,7 +201,7 @@ TEST(SymbolicPlanTest, TheBranchThatIsNotTakenIsAListOfLines) {
   EXPECT_EQ(message(R"(, "then": 3)"), "lines[1].then: expected an array");
   EXPECT_EQ(
       message(R"(, "then": [], "else": [{"call": "exp", "arguments": ["x"], "outputs": ["a"]}]}, {"release": "a")"),
-      "lines[2]: plan 'p': free_if_not_reused: buffer 'a' ended with subgraph 'else_of_sizes_0'");
+      "lines[2]: plan 'p': free: buffer 'a' ended with subgraph 'else_of_sizes_0'");
 }
 
 }  // namespace
