@@ -100,7 +100,7 @@ struct PlanFlags {
 
   // Returns the shapes of --size: each combination of the values of each symbol.
   absl::StatusOr<std::vector<SymbolValues>> Shapes() const {
-    std::vector<SymbolValues> shapes = {{}};
+    std::vector<SymbolValues> shapes(1);
     for (const std::string& size : sizes) {
       const size_t sign = std::min(size.find('='), size.size());
       const std::string name = size.substr(0, sign);
@@ -371,7 +371,8 @@ class PlanWriteCommand final : public cli::Command {
              .notes = absl::StrCat(
                  kNotes,
                  R"help(The program does not depend on this project. It checks its results, and prints its times (not with --as fx). The command that compiles and
-runs the program is printed on standard output. An existing file with other content is not overwritten.
+runs the program is printed on standard output. A program of several shapes runs all of them, or those of its own flag --size; with
+--as fx, make_module() returns a module that chooses the shape by the sizes of its inputs. An existing file with other content is not overwritten.
 Exit status: 0 written; 1 not written; 2 wrong usage, or the file is not a plan.)help")}) {}
 
   void AddFlags(cli::Flags& flags) override {
