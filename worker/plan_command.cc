@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "proto/base/status_macros.h"
 #include "proto/record/counted.h"
 #include "proto/record/sidecar/ir_record.h"
@@ -35,6 +38,8 @@
 #include "worker/tune/spec_task.h"
 #include "worker/tune_flags.h"
 #include "worker/wrapper/file/plan_file.h"
+#include "worker/wrapper/file/shape_runner.h"
+#include "worker/wrapper/file/symbolic_plan.h"
 #include "worker/wrapper/memory_plan.h"
 #include "worker/wrapper/program/check_run.h"
 #include "worker/wrapper/program/program.h"
@@ -47,12 +52,19 @@ using record::Cat;
 using record::Counted;
 using wrapper::MemoryPlan;
 using wrapper::Plan;
+using wrapper::file::ShapeRunner;
+using wrapper::file::SymbolicPlan;
+using wrapper::file::SymbolValues;
+using wrapper::program::PlanShape;
 using wrapper::program::ProgramOptions;
 
 constexpr char kNotes[] =
     R"help(PLAN is the name of a plan that comes with the worker (see `plan list`) or a JSON file; worker/wrapper/README.md describes
 the format.
 )help";
+
+// The maximum number of shapes of one command.
+constexpr size_t kMostShapes = 64;
 
 // The flags that choose a plan.
 struct PlanFlags {
@@ -62,9 +74,10 @@ struct PlanFlags {
   std::string device = {};
   std::string state_dir = DefaultStateDir("tune");
 
-  void AddTo(cli::Flags& flags) {
+  void AddTo(cli::Flags& flags, const std::string& several = "") {
     flags.command().add_option("plan", plan, "Name or file of the plan")->required()->type_name("PLAN");
-    AddPairs(flags, "size", sizes, "Value of a symbol of the plan: keys=4096 (default: that of the plan)");
+    AddPairs(flags, "size", sizes,
+             absl::StrCat("Value of a symbol of the plan: keys=4096 (default: that of the plan)", several));
     flags.Switch("all-sizes", for_all_sizes,
                  "Plan memory for all values of the symbols within their bounds, instead of for these sizes");
     flags.Add("state-dir", state_dir, "Folder of the best configs found on this machine")->type_name("DIR");
@@ -85,31 +98,65 @@ struct PlanFlags {
     return std::nullopt;
   }
 
-  absl::StatusOr<wrapper::file::SymbolValues> Values() const {
-    wrapper::file::SymbolValues values;
+  // Returns the shapes of --size: each combination of the values of each symbol.
+  absl::StatusOr<std::vector<SymbolValues>> Shapes() const {
+    std::vector<SymbolValues> shapes(1);
     for (const std::string& size : sizes) {
       const size_t sign = std::min(size.find('='), size.size());
-      int64_t value = 0;
-      if (!absl::SimpleAtoi(size.substr(std::min(sign + 1, size.size())), &value) ||
-          !values.emplace(size.substr(0, sign), value).second) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            "--size ", size, ": expected NAME=VALUE with an integer, once for each symbol, such as n=4096"));
+      const std::string name = size.substr(0, sign);
+      std::vector<SymbolValues> combined;
+      std::set<int64_t> values;
+      const std::vector<std::string> texts = absl::StrSplit(size.substr(std::min(sign + 1, size.size())), ',');
+      for (const std::string& text : texts) {
+        int64_t value = 0;
+        if (!absl::SimpleAtoi(text, &value) || shapes[0].contains(name)) {
+          return absl::InvalidArgumentError(absl::StrCat(
+              "--size ", size, ": expected NAME=VALUE with an integer, once for each symbol, such as n=4096"));
+        }
+        if (!values.insert(value).second) {
+          return absl::InvalidArgumentError(absl::StrCat("--size ", size, ": ", value, " is given twice"));
+        }
+        for (const SymbolValues& shape : shapes) {
+          combined.push_back(shape);
+          combined.back().emplace(name, value);
+        }
       }
+      if (combined.size() > kMostShapes) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("--size ", size, ": ", combined.size(), " shapes; at most ", kMostShapes, " are allowed"));
+      }
+      shapes = std::move(combined);
     }
-    return values;
+    return shapes;
+  }
+
+  // Returns the shape of --size. INVALID_ARGUMENT: there are several.
+  absl::StatusOr<SymbolValues> Shape() const {
+    ASSIGN_OR_RETURN(const std::vector<SymbolValues> shapes, Shapes());
+    if (shapes.size() == 1) return shapes[0];
+    return absl::InvalidArgumentError(
+        absl::StrCat("--size gives ", shapes.size(), " shapes, but this command and form have one; pass one value"));
+  }
+
+  // Reads the plan. A file that is missing is wrong usage.
+  absl::StatusOr<std::shared_ptr<const SymbolicPlan>> Find() const {
+    absl::StatusOr<std::shared_ptr<const SymbolicPlan>> found =
+        SymbolicPlan::Find(plan, [flags = *this](const auto& spec) { return flags.BestConfig(spec); });
+    if (absl::IsNotFound(found.status())) return absl::InvalidArgumentError(found.status().message());
+    return found;
+  }
+
+  wrapper::MemoryScope Scope() const {
+    return for_all_sizes ? wrapper::MemoryScope::kAllSizes : wrapper::MemoryScope::kTheseSizes;
   }
 };
 
 // Returns a plan with and without memory planning. A mistake in its file is wrong usage.
 absl::StatusOr<MemoryPlan> OpenPlan(const PlanFlags& flags, Plan* given) {
-  ASSIGN_OR_RETURN(const wrapper::file::SymbolValues sizes, flags.Values());
-  absl::StatusOr<Plan> plan =
-      wrapper::file::FindPlan(flags.plan, sizes, [&](const auto& spec) { return flags.BestConfig(spec); });
-  if (absl::IsNotFound(plan.status())) return absl::InvalidArgumentError(plan.status().message());
-  if (!plan.ok()) return plan.status();
-  *given = *std::move(plan);
-  return wrapper::PlanMemory(*given,
-                             flags.for_all_sizes ? wrapper::MemoryScope::kAllSizes : wrapper::MemoryScope::kTheseSizes);
+  ASSIGN_OR_RETURN(const SymbolValues shape, flags.Shape());
+  ASSIGN_OR_RETURN(const std::shared_ptr<const SymbolicPlan> plan, flags.Find());
+  ASSIGN_OR_RETURN(*given, plan->At(shape));
+  return wrapper::PlanMemory(*given, flags.Scope());
 }
 
 // Opens the device that can run a plan: that of the flag, or the first one that compiles the kernels that are given as
@@ -123,6 +170,9 @@ absl::StatusOr<std::shared_ptr<device::Device>> DeviceFor(const Plan& plan, cons
   }
   return device::OpenDevice("");
 }
+
+// Returns "keys=16, queries=8".
+std::string ShapeText(const SymbolValues& shape) { return absl::StrJoin(shape, ", ", absl::PairFormatter("=")); }
 
 constexpr char kDeviceText[] = "One of `telemetry-worker devices` (default: the first that can run the plan)";
 
@@ -199,7 +249,7 @@ struct FormFlags {
   DebugFlags debug;
 
   void AddTo(cli::Flags& flags, const std::vector<std::string>& forms) {
-    plan.AddTo(flags);
+    plan.AddTo(flags, "; several with commas, for programs: the code of each combination");
     flags.Add("as", form, "Form of the plan")->check(CLI::IsMember(forms));
     flags.Add("dialect", dialect, "Language of the kernels in programs")->check(CLI::IsMember({"cuda", "opencl"}));
     flags.Add("arch", architecture, "CUDA architecture of programs")->type_name("SM");
@@ -221,12 +271,39 @@ struct FormFlags {
     return options;
   }
 
-  // Returns the program or graph.
-  absl::StatusOr<std::string> Write(const Plan& written, ProgramOptions options) const {
-    RETURN_IF_ERROR(wrapper::program::CheckFitsMemory(written));
-    if (form != "graph" && wrapper::FindSourceKernel(written) != nullptr) {
-      ASSIGN_OR_RETURN(options.references, DeviceFor(written, plan.device));
+  // Returns the plan at each shape, with memory planning if it is wanted. Only programs can have several shapes.
+  absl::StatusOr<std::vector<PlanShape>> OpenShapes() const {
+    ASSIGN_OR_RETURN(std::vector<SymbolValues> shapes, plan.Shapes());
+    if (form == "graph") {
+      ASSIGN_OR_RETURN(shapes[0], plan.Shape());
     }
+    ASSIGN_OR_RETURN(const std::shared_ptr<const SymbolicPlan> symbolic, plan.Find());
+    std::vector<PlanShape> opened;
+    for (const SymbolValues& shape : shapes) {
+      ASSIGN_OR_RETURN(Plan at_shape, symbolic->At(shape));
+      if (!is_unplanned) {
+        ASSIGN_OR_RETURN(MemoryPlan planned, wrapper::PlanMemory(at_shape, plan.Scope()));
+        at_shape = std::move(planned.plan);
+      }
+      opened.push_back({.sizes = shape, .plan = std::move(at_shape)});
+    }
+    return opened;
+  }
+
+  // Returns the program or graph.
+  absl::StatusOr<std::string> Write(const std::vector<PlanShape>& shapes, ProgramOptions options) const {
+    for (const PlanShape& shape : shapes) {
+      RETURN_IF_ERROR(wrapper::program::CheckFitsMemory(shape.plan));
+      if (form == "graph" || options.references != nullptr || wrapper::FindSourceKernel(shape.plan) == nullptr)
+        continue;
+      ASSIGN_OR_RETURN(options.references, DeviceFor(shape.plan, plan.device));
+    }
+    if (shapes.size() > 1) {
+      if (form == "cpp") return wrapper::program::CppProgram(shapes, options);
+      if (form == "python") return wrapper::program::PythonProgram(shapes, options);
+      return wrapper::program::FxProgram(shapes, options);
+    }
+    const Plan& written = shapes[0].plan;
     if (form == "cpp") return wrapper::program::CppProgram(written, options);
     if (form == "python") return wrapper::program::PythonProgram(written, options);
     if (form == "fx") return wrapper::program::FxProgram(written, options);
@@ -260,16 +337,17 @@ class PlanShowCommand final : public cli::Command {
   }
 
   absl::StatusOr<int> Run() override {
-    Plan plan;
-    ASSIGN_OR_RETURN(const MemoryPlan planned, OpenPlan(flags_.plan, &plan));
     if (flags_.form == "lines") {
+      Plan plan;
+      ASSIGN_OR_RETURN(const MemoryPlan planned, OpenPlan(flags_.plan, &plan));
       std::cout << plan.DebugString() << "\nafter memory planning:\n"
                 << planned.plan.DebugString() << "\n"
                 << PeakText(planned) << (flags_.plan.for_all_sizes ? AllSizesText(plan, planned) : "");
       return cli::kExitDone;
     }
     ASSIGN_OR_RETURN(const ProgramOptions options, flags_.Options());
-    ASSIGN_OR_RETURN(const std::string text, flags_.Write(flags_.is_unplanned ? plan : planned.plan, options));
+    ASSIGN_OR_RETURN(const std::vector<PlanShape> shapes, flags_.OpenShapes());
+    ASSIGN_OR_RETURN(const std::string text, flags_.Write(shapes, options));
     std::cout << text;
     return cli::kExitDone;
   }
@@ -287,12 +365,14 @@ class PlanWriteCommand final : public cli::Command {
              .examples = R"help(  telemetry-worker plan write attention --dialect opencl              attention.cpp
   telemetry-worker plan write mine.json --as python --out mine.py --debug-values 1
   telemetry-worker plan write mine.json --as fx                       mine_fx.py, for PyTorch
+  telemetry-worker plan write attention --size keys=16,64,256         a program of three shapes
   eval "$(telemetry-worker plan write mine.json)"                     writes, compiles and runs it
 )help",
              .notes = absl::StrCat(
                  kNotes,
                  R"help(The program does not depend on this project. It checks its results, and prints its times (not with --as fx). The command that compiles and
-runs the program is printed on standard output. An existing file with other content is not overwritten.
+runs the program is printed on standard output. A program of several shapes runs all of them, or those of its own flag --size; with
+--as fx, make_module() returns a module that chooses the shape by the sizes of its inputs. An existing file with other content is not overwritten.
 Exit status: 0 written; 1 not written; 2 wrong usage, or the file is not a plan.)help")}) {}
 
   void AddFlags(cli::Flags& flags) override {
@@ -303,18 +383,18 @@ Exit status: 0 written; 1 not written; 2 wrong usage, or the file is not a plan.
   }
 
   absl::StatusOr<int> Run() override {
-    Plan plan;
-    ASSIGN_OR_RETURN(const MemoryPlan planned, OpenPlan(flags_.plan, &plan));
-    const Plan& written = flags_.is_unplanned ? plan : planned.plan;
-    ASSIGN_OR_RETURN(ProgramOptions options, flags_.Options());
+    ASSIGN_OR_RETURN(const std::vector<PlanShape> shapes, flags_.OpenShapes());
+    ASSIGN_OR_RETURN(const ProgramOptions options, flags_.Options());
     const std::map<std::string, std::string> endings = {
         {"cpp", ".cpp"}, {"python", ".py"}, {"fx", "_fx.py"}, {"graph", ".wrapper.jsonl"}};
     const std::string path =
-        out_.empty() ? Cat(wrapper::program::FileName(plan, options), endings.at(flags_.form)) : out_;
-    ASSIGN_OR_RETURN(const std::string text, flags_.Write(written, options));
+        out_.empty() ? Cat(wrapper::program::FileName(shapes[0].plan, options), endings.at(flags_.form)) : out_;
+    ASSIGN_OR_RETURN(const std::string text, flags_.Write(shapes, options));
     RETURN_IF_ERROR(WriteOutputFile(path, text));
     spdlog::info("wrote {}", path);
-    if (flags_.form == "cpp") std::cout << repro::CppCommand(written, options, path) << "\n";
+    if (flags_.form == "cpp") {
+      std::cout << repro::CppCommand(wrapper::program::PlanToCompile(shapes, options), options, path) << "\n";
+    }
     if (flags_.form == "python" || flags_.form == "fx") std::cout << "python3 " << repro::ForShell(path) << "\n";
     return cli::kExitDone;
   }
@@ -331,19 +411,20 @@ class PlanRunCommand final : public cli::Command {
             {.name = "run",
              .summary = "Run a plan on a device and compare its outputs with those of the interpreter",
              .examples = R"help(  telemetry-worker plan run attention
-  telemetry-worker plan run attention --size queries=64 --size keys=128
+  telemetry-worker plan run attention --size queries=64 --size keys=16,128,256     one process, three shapes
   telemetry-worker plan run mine.json --device cuda:0 --debug-values 2 --debug-kernels softmax,bmm
 )help",
              .notes = absl::StrCat(
                  kNotes,
-                 R"help(The inputs are drawn from the seed, including the predicates of conditionals. The interpreter evaluates the IR of the kernels on
+                 R"help(The inputs are drawn from the seed, including the predicates of conditionals. Several values of --size run each combination of
+them: the plan is read once, and the shapes share one block of device memory. The interpreter evaluates the IR of the kernels on
 the host, which is slow: use small shapes. For kernels of T1 specifications it runs the references of the specifications, on the
 device.
 Exit status: 0 the outputs are right; 1 wrong, or the plan could not run; 2 wrong usage, or the file is not a plan.)help")}) {
   }
 
   void AddFlags(cli::Flags& flags) override {
-    plan_.AddTo(flags);
+    plan_.AddTo(flags, "; several with commas: runs each combination");
     flags.Add("device", plan_.device, kDeviceText)->type_name("DEVICE");
     flags.Add("seed", seed_, "Seed of the inputs")->type_name("N");
     flags.Switch("unplanned", is_unplanned_, "Without memory planning");
@@ -351,25 +432,60 @@ Exit status: 0 the outputs are right; 1 wrong, or the plan could not run; 2 wron
   }
 
   absl::StatusOr<int> Run() override {
-    Plan plan;
-    ASSIGN_OR_RETURN(const MemoryPlan planned, OpenPlan(plan_, &plan));
-    ASSIGN_OR_RETURN(const std::shared_ptr<device::Device> device, DeviceFor(plan, plan_.device));
+    ASSIGN_OR_RETURN(const std::vector<SymbolValues> shapes, plan_.Shapes());
+    ASSIGN_OR_RETURN(const std::shared_ptr<const SymbolicPlan> plan, plan_.Find());
+    // Mistakes are found before anything runs. The device can run the kernels of every shape.
+    Plan widest;
+    for (const SymbolValues& shape : shapes) {
+      absl::StatusOr<Plan> at_shape = plan->At(shape);
+      if (!at_shape.ok()) return WithShape(shapes, shape, at_shape.status());
+      const bool is_wider = widest.lines.empty() || wrapper::FindSourceKernel(*at_shape) != nullptr;
+      if (is_wider) widest = *std::move(at_shape);
+    }
+    ASSIGN_OR_RETURN(const std::shared_ptr<device::Device> device, DeviceFor(widest, plan_.device));
     const std::unique_ptr<debug::ValueDebugger> debugger = debug::ValueDebugger::Create(debug_.Options());
-    const Plan& run = is_unplanned_ ? plan : planned.plan;
-    ASSIGN_OR_RETURN(const std::vector<ir::Comparison> outputs,
-                     wrapper::program::RunAndCompare(run, device, seed_, debugger.get()));
+    ShapeRunner runner(plan, device,
+                       {.plans_memory = !is_unplanned_, .scope = plan_.Scope(), .debugger = debugger.get()});
     bool all_right = true;
     std::cout << "on " << device->id() << " (" << device->properties().name << "):\n";
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      const wrapper::PlanBuffer& buffer = run.buffer(run.outputs[i]);
-      std::cout << buffer.name << " " << buffer.LayoutText() << ": " << (outputs[i].ok() ? "right" : "WRONG") << ": "
-                << outputs[i].ToString() << "\n";
-      all_right = all_right && outputs[i].ok();
+    for (const SymbolValues& shape : shapes) {
+      if (shapes.size() > 1) std::cout << "at " << ShapeText(shape) << ":\n";
+      const absl::StatusOr<bool> is_right = RunShape(runner, device, shape);
+      if (!is_right.ok()) return WithShape(shapes, shape, is_right.status());
+      all_right = all_right && *is_right;
+    }
+    if (shapes.size() > 1) {
+      std::cout << "memory pool of the " << shapes.size()
+                << " shapes, without inputs and outputs: " << runner.pool_bytes() << " bytes\n";
     }
     return all_right ? cli::kExitDone : cli::kExitFailed;
   }
 
  private:
+  // Adds the shape to an error if there are several.
+  static absl::Status WithShape(const std::vector<SymbolValues>& shapes, const SymbolValues& shape,
+                                const absl::Status& status) {
+    if (shapes.size() == 1) return status;
+    return absl::Status(status.code(), Cat("at ", ShapeText(shape), ": ", status.message()));
+  }
+
+  // Runs a shape, prints the comparisons of the outputs, and returns true if all are right.
+  absl::StatusOr<bool> RunShape(ShapeRunner& runner, const std::shared_ptr<device::Device>& device,
+                                const SymbolValues& shape) const {
+    ASSIGN_OR_RETURN(const std::shared_ptr<wrapper::PlanRunner> of_shape, runner.RunnerAt(shape));
+    ASSIGN_OR_RETURN(const std::vector<ir::Comparison> outputs,
+                     wrapper::program::RunAndCompare(of_shape.get(), device, seed_));
+    bool all_right = true;
+    const Plan& plan = of_shape->plan();
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const wrapper::PlanBuffer& buffer = plan.buffer(plan.outputs[i]);
+      std::cout << buffer.name << " " << buffer.LayoutText() << ": " << (outputs[i].ok() ? "right" : "WRONG") << ": "
+                << outputs[i].ToString() << "\n";
+      all_right = all_right && outputs[i].ok();
+    }
+    return all_right;
+  }
+
   PlanFlags plan_;
   uint64_t seed_ = 1;
   bool is_unplanned_ = false;

@@ -58,7 +58,7 @@ class ReproCommand final : public cli::Command {
              .summary = "Write a standalone program that repeats a measurement of the collector",
              .examples =
                  R"help(  telemetry-worker repro 3f09c1 --collector collector:4747                             the run's best config
-  telemetry-worker repro 3f09c1 --config-id 0123456789abcdef --collector collector:4747
+  telemetry-worker repro 3f09c1 --config-id 0123456789abcdef --collector collector:4747   also a config that failed
   telemetry-worker repro 3f09c1 --collector collector:4747 --as python --out -         to standard output
   telemetry-worker repro 3f09c1 --spec conv.json --collector collector:4747            your own kernel
   eval "$(telemetry-worker repro 3f09c1 --collector collector:4747)"                   writes, compiles and runs it

@@ -7,6 +7,7 @@ TELEMETRY_TEST_DEVICE.
 import json
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 import unittest
@@ -107,11 +108,65 @@ class PlanCommand(unittest.TestCase):
                 self.assertIn(f"f32[{shape}]", shown)
         for flags, message in ((("--size", "rows=2"), "no symbol 'rows'; the plan has batches, queries, keys, depth"),
                                (("--size", "keys"), "--size keys: expected NAME=VALUE with an integer"),
+                               (("--size", "keys=16,"), "--size keys=16,: expected NAME=VALUE with an integer"),
+                               (("--size", "keys=16,64,16"), "--size keys=16,64,16: 16 is given twice"),
+                               (("--size", "keys=" + ",".join(map(str, range(16, 81)))), "65 shapes; at most 64 are allowed"),
                                (("--size", "keys=0"), "symbol 'keys' is 0, but must be from 1 to "),
                                (("--size", "keys=1", "--size", "keys=2"), "once for each symbol")):  # fmt: skip
             done = plan("run", "attention", *flags)
             self.assertEqual(done.returncode, 2)
             self.assertIn(message, done.stderr)
+
+    def test_several_shapes_run_in_one_process(self):
+        """All shapes share one block of memory, which is as large as the largest one alone needs."""
+        def pool(*flags):
+            ran = self.output("run", "attention", "--device", DEVICE, *flags)
+            self.assertNotIn("WRONG", ran)
+            return ran, int(re.search(r"memory pool of the \d+ shapes, without inputs and outputs: (\d+) bytes", ran).group(1))
+
+        for plans in ((), ("--all-sizes",), ("--unplanned",)):
+            ran, of_three = pool("--size", "keys=16,256,64", "--size", "queries=8", *plans)
+            lines = ran.splitlines()
+            self.assertEqual([line for line in lines if line.startswith("at ")],
+                             ["at keys=16, queries=8:", "at keys=256, queries=8:", "at keys=64, queries=8:"])  # fmt: skip
+            self.assertEqual(sum(line.startswith("out f32[2, 8, 32]: right: ") for line in lines), 3)
+            self.assertEqual(pool("--size", "keys=256,255", "--size", "queries=8", *plans)[1], of_three)
+            self.assertLess(pool("--size", "keys=64,16", "--size", "queries=8", *plans)[1], of_three)
+        ran, _ = pool("--size", "keys=16,64", "--size", "queries=8,24")
+        self.assertEqual(ran.count(": right: "), 4)
+        self.assertNotIn("memory pool", self.output("run", "attention", "--device", DEVICE, "--size", "keys=16"))
+        failed = plan("run", "attention", "--device", DEVICE, "--size", "keys=16,0")
+        self.assertEqual(failed.returncode, 2)
+        self.assertIn("at keys=0: symbol 'keys' is 0, but must be from 1 to ", failed.stderr)
+
+    def test_programs_of_several_shapes(self):
+        flags = ("attention", "--size", "keys=16,64")
+        for form, dialect, text in (("cpp", "opencl", "void RunPlan_2() {"), ("python", "cuda", "def run_plan_2(q, k, v):"),
+                                    ("fx", "opencl", "def make_graph_module_2(device=DEVICE):")):  # fmt: skip
+            shown = self.output("show", *flags, "--as", form, "--dialect", dialect)
+            self.assertIn(text, shown)
+            self.assertIn("keys=64", shown)
+        for command in (("show", *flags), ("show", *flags, "--as", "graph"), ("write", *flags, "--as", "graph")):
+            done = plan(*command, folder=self.folder)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("--size gives 2 shapes, but this command and form have one", done.stderr)
+        done = plan("show", *flags, "--as", "cpp", "--debug-values", "1")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("debug calls need a program of one shape", done.stderr)
+        if not DEVICE.startswith("opencl"):
+            return
+        command = self.output("write", *flags, "--dialect", "opencl").strip()
+        done = subprocess.run(f"{command} --no-time", shell=True, cwd=self.folder, capture_output=True, text=True,
+                              timeout=TIMEOUT_S, check=False)  # fmt: skip
+        self.assertTrue(done.stdout.endswith("at keys=16:\nat keys=64:\nthe results are right\n"), done.stdout + done.stderr)
+
+    def test_sizes_decide_conditionals(self):
+        decided = pathlib.Path(__file__).parent.parent / "worker/wrapper/file/decided.json"
+        for rows, text in ((64, "# if rows > 64: false\ndefine add: add x=64x32:f32 y=64x32:f32\nenter_subgraph else_of_sizes_0\n"),
+                           (65, "call softmax(x=hidden) -> out=weights\n")):  # fmt: skip
+            self.assertIn(text, self.output("show", decided, "--size", f"rows={rows}"))
+        ran = self.output("run", decided, "--device", DEVICE, "--size", "rows=8,9,64,65,80")
+        self.assertEqual(ran.count(": right: "), 5)
 
     def test_memory_is_planned_for_all_sizes(self):
         """The lines are the same at every size, and the results right."""

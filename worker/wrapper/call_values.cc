@@ -51,7 +51,11 @@ absl::StatusOr<std::vector<debug::DebugValue>> CallValues(const Plan& plan, cons
     // The target is no output: its earlier content counts.
     RETURN_IF_ERROR(add("target", put->target, /*is_output=*/false));
     RETURN_IF_ERROR(add("indices", put->indices, /*is_output=*/false));
-    RETURN_IF_ERROR(add("values", put->values, /*is_output=*/false));
+    if (put->values < 0) {
+      values.push_back({.name = "values", .value = std::get<Scatter>(line).number});
+    } else {
+      RETURN_IF_ERROR(add("values", put->values, /*is_output=*/false));
+    }
     return values;
   }
   if (const auto* joined = std::get_if<Concatenate>(&line)) {

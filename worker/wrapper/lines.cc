@@ -55,7 +55,7 @@ class LineWriter {
   std::string operator()(const Scatter& line) const {
     const std::string_view reduction = ReductionName(line.reduction);
     return Cat("scatter ", Name(line.target), "[", Name(line.indices), "] dimension ", line.dimension,
-               reduction.empty() ? "" : " ", reduction, " = ", Name(line.values));
+               reduction.empty() ? "" : " ", reduction, " = ", line.values < 0 ? Cat(line.number) : Name(line.values));
   }
   std::string operator()(const Concatenate& line) const {
     std::vector<std::string> names;
@@ -107,7 +107,11 @@ struct EffectsReader {
   }
   LineEffects operator()(const Unpack& line) const { return {.uses = {line.buffer}}; }
   LineEffects operator()(const IndexPut& line) const { return {.uses = {line.target, line.indices, line.values}}; }
-  LineEffects operator()(const Scatter& line) const { return {.uses = {line.target, line.indices, line.values}}; }
+  LineEffects operator()(const Scatter& line) const {
+    LineEffects effects = {.uses = {line.target, line.indices}};
+    if (line.values >= 0) effects.uses.push_back(line.values);
+    return effects;
+  }
   LineEffects operator()(const Concatenate& line) const {
     LineEffects effects{.uses = line.tensors};
     effects.uses.push_back(line.output);
@@ -182,6 +186,8 @@ std::string_view ReductionName(Reduction reduction) {
       return "amax";
     case Reduction::kMin:
       return "amin";
+    case Reduction::kMean:
+      return "mean";
   }
   return "";
 }

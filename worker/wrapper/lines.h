@@ -105,21 +105,22 @@ struct IndexPut {
   bool accumulate = false;
 };
 
-// The combination of an element with another one that is written to its place. kNone: the later one is kept. kMax and
-// kMin give NaN if one of them is NaN.
-enum class Reduction { kNone, kSum, kProduct, kMax, kMin };
-// Returns the name of PyTorch: "sum", "prod", "amax" or "amin"; empty for kNone.
+// The combination of an element with others that are written to its place. kNone: the last one is kept. kMax and kMin
+// give NaN if one of them is NaN. kMean is the mean of the element and of all that are written to its place.
+enum class Reduction { kNone, kSum, kProduct, kMax, kMin, kMean };
+// Returns the name of PyTorch: "sum", "prod", "amax", "amin" or "mean"; empty for kNone.
 std::string_view ReductionName(Reduction reduction);
 
-// Writes elements into a buffer, its first argument. For each element of `values`, in row-major order: the element of
-// `target` at the same index, but with that of `indices` in `dimension`, becomes the value, or is combined with it
-// (scatter.h). Elements whose index is out of range are not written.
+// Writes elements into a buffer, its first argument. For each element of `indices`, in row-major order: the element of
+// `target` at the same index, but with that of `indices` in `dimension`, becomes the element of `values`, or the
+// number, or is combined with it (scatter.h). Elements whose index is out of range are not written.
 struct Scatter {
   int target = -1;
-  int indices = -1;  // i32, of the sizes of `values`
-  int values = -1;   // not larger than `target`, except in `dimension`
+  int indices = -1;  // i32; not larger than `target`, except in `dimension`
+  int values = -1;   // of the sizes of `indices`; -1: a number
   int dimension = 0;
   Reduction reduction = Reduction::kNone;
+  double number = 0;  // instead of `values`; a value of the dtype of `target`
 };
 
 // Writes tensors one behind the other, along a dimension, to existing memory.
@@ -196,7 +197,7 @@ bool IsCall(const Line& line);
 struct Update {
   int target = -1;
   int indices = -1;
-  int values = -1;
+  int values = -1;    // -1: Scatter::number
   int dimension = 0;  // of `target`, to which the indices belong
 };
 // Returns the buffers of an update, or nullopt if the line is none.

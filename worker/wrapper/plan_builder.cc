@@ -5,6 +5,7 @@
 
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
+#include "worker/ir/half.h"
 #include "worker/ir/host_array.h"
 #include "worker/wrapper/index_put.h"
 #include "worker/wrapper/scatter.h"
@@ -55,10 +56,11 @@ std::string PlanBuilder::WhyNotThere(absl::Span<const BufferRef> buffers) const 
   return why;
 }
 
-std::string PlanBuilder::WhyNotUpdated(BufferRef target, BufferRef indices, BufferRef values) const {
+std::string PlanBuilder::WhyNotUpdated(BufferRef target, absl::Span<const BufferRef> read) const {
   const std::string is = Cat("buffer '", plan_.buffer(target.id).name, "' is ");
   const auto root = [&](BufferRef buffer) { return roots_[static_cast<size_t>(buffer.id)]; };
-  if (root(indices) == target.id || root(values) == target.id) return Cat(is, "read and written by one line");
+  const auto shares = [&](BufferRef buffer) { return root(buffer) == target.id; };
+  if (std::any_of(read.begin(), read.end(), shares)) return Cat(is, "read and written by one line");
   if (root(target) != target.id) return Cat(is, "a view, which is only read");
   return is_input_[static_cast<size_t>(target.id)] ? Cat(is, "an input, which is only read") : "";
 }
@@ -143,7 +145,7 @@ void PlanBuilder::IndexPut(BufferRef target, BufferRef indices, BufferRef values
   if (why.empty()) {
     why = WhyNotIndexed(plan_.buffer(target.id), plan_.buffer(indices.id), plan_.buffer(values.id));
   }
-  if (why.empty()) why = WhyNotUpdated(target, indices, values);
+  if (why.empty()) why = WhyNotUpdated(target, {indices, values});
   if (!why.empty()) return Fail(absl::InvalidArgumentError(Cat("index_put: ", why)));
   plan_.lines.emplace_back(
       wrapper::IndexPut{.target = target.id, .indices = indices.id, .values = values.id, .accumulate = accumulate});
@@ -153,12 +155,26 @@ void PlanBuilder::Scatter(BufferRef target, int dimension, BufferRef indices, Bu
   if (failed()) return;
   std::string why = WhyNotThere({target, indices, values});
   if (why.empty()) {
-    why = WhyNotScattered(plan_.buffer(target.id), plan_.buffer(indices.id), plan_.buffer(values.id), dimension);
+    why = WhyNotScattered(plan_.buffer(target.id), plan_.buffer(indices.id), &plan_.buffer(values.id), dimension);
   }
-  if (why.empty()) why = WhyNotUpdated(target, indices, values);
+  if (why.empty()) why = WhyNotUpdated(target, {indices, values});
   if (!why.empty()) return Fail(absl::InvalidArgumentError(Cat("scatter: ", why)));
   plan_.lines.emplace_back(wrapper::Scatter{
       .target = target.id, .indices = indices.id, .values = values.id, .dimension = dimension, .reduction = reduction});
+}
+
+void PlanBuilder::Scatter(BufferRef target, int dimension, BufferRef indices, double number, Reduction reduction) {
+  if (failed()) return;
+  std::string why = WhyNotThere({target, indices});
+  if (why.empty()) why = WhyNotScattered(plan_.buffer(target.id), plan_.buffer(indices.id), nullptr, dimension);
+  if (why.empty()) why = WhyNotUpdated(target, {indices});
+  if (why.empty()) {
+    number = ir::RoundTo(plan_.buffer(target.id).dtype, number);
+    why = WhyNotNumber(plan_.buffer(target.id), number);
+  }
+  if (!why.empty()) return Fail(absl::InvalidArgumentError(Cat("scatter: ", why)));
+  plan_.lines.emplace_back(wrapper::Scatter{
+      .target = target.id, .indices = indices.id, .dimension = dimension, .reduction = reduction, .number = number});
 }
 
 void PlanBuilder::End(BufferRef buffer, bool may_be_reused) {

@@ -113,6 +113,9 @@ class PlanBuilder {
   // shares no memory with `indices` and `values`.
   void Scatter(BufferRef target, int dimension, BufferRef indices, BufferRef values,
                Reduction reduction = Reduction::kNone);
+  // The same with one number for all indices. It is rounded to the dtype of `target`, where it must be finite.
+  void Scatter(BufferRef target, int dimension, BufferRef indices, double number,
+               Reduction reduction = Reduction::kNone);
 
   // Writes tensors one behind the other along a dimension (concatenate.h): to a new buffer, or to that of
   // `options.into`. Numbers and config of `options` must be empty.
@@ -183,7 +186,7 @@ class PlanBuilder {
   int Define(PlanKernel kernel);
   void End(BufferRef buffer, bool may_be_reused);
   // Returns the reason why values cannot be written to `target`, besides its layout; empty if they can.
-  std::string WhyNotUpdated(BufferRef target, BufferRef indices, BufferRef values) const;
+  std::string WhyNotUpdated(BufferRef target, absl::Span<const BufferRef> read) const;
   void Enter(Scope scope);
   // Releases the buffers that the innermost subgraph made, and leaves it.
   void Leave();

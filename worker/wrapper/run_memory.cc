@@ -35,7 +35,15 @@ absl::Status RunMemory::TakeInputs(absl::Span<const Tensor> inputs) {
     }
     memory_[static_cast<size_t>(plan_.inputs[i])] = given;
   }
+  if (layout_.bytes > 0) {
+    ASSIGN_OR_RETURN(block_, pool_->Block(layout_.bytes));
+  }
   return absl::OkStatus();
+}
+
+void RunMemory::Clear() {
+  memory_.clear();
+  block_.reset();
 }
 
 absl::Status RunMemory::Update(const Line& line) {
@@ -62,8 +70,13 @@ absl::Status RunMemory::AllocateFor(int buffer, int64_t bytes) {
     memory = Tensor::OnHost(ir::HostArray::Dense(dtype, {elements}));
     return absl::OkStatus();
   }
-  ASSIGN_OR_RETURN(Tensor allocated, runtime::AllocateTensor(device_, dtype, {elements}));
-  memory = std::move(allocated);
+  if (const int64_t offset = OffsetInBlock(buffer); offset >= 0) {
+    memory = {.dtype = dtype, .sizes = {elements}, .strides = {1}, .device = device_};
+    ASSIGN_OR_RETURN(memory.buffer,
+                     device_->View(block_.get(), static_cast<size_t>(offset), static_cast<size_t>(bytes)));
+  } else {
+    ASSIGN_OR_RETURN(memory, runtime::AllocateTensor(device_, dtype, {elements}));
+  }
   return fills_ && elements > 0 ? device_->Fill(memory.buffer.get(), 0xff) : absl::OkStatus();
 }
 
@@ -84,8 +97,12 @@ absl::StatusOr<Tensor> RunMemory::MakeTensor(int buffer) const {
                 .device = device_,
                 .buffer = memory.buffer};
   if (place.offset == 0) return tensor;
-  const auto offset_bytes = static_cast<size_t>(place.offset) * SizeOf(layout.dtype);
-  ASSIGN_OR_RETURN(auto view, device_->View(memory.buffer.get(), offset_bytes, static_cast<size_t>(layout.bytes())));
+  // A device has no views of views.
+  const int64_t in_block = OffsetInBlock(place.root);
+  const device::Buffer* whole = in_block < 0 ? memory.buffer.get() : block_.get();
+  const auto offset_bytes =
+      static_cast<size_t>(std::max<int64_t>(in_block, 0)) + static_cast<size_t>(place.offset) * SizeOf(layout.dtype);
+  ASSIGN_OR_RETURN(auto view, device_->View(whole, offset_bytes, static_cast<size_t>(layout.bytes())));
   tensor.buffer = std::move(view);
   return tensor;
 }

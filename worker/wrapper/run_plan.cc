@@ -25,21 +25,25 @@ using runtime::Kernel;
 using runtime::Tensor;
 
 PlanRunner::PlanRunner(Plan plan, std::shared_ptr<Device> device, debug::ValueDebugger* debugger,
-                       std::shared_ptr<Device> references)
+                       std::shared_ptr<Device> references, std::shared_ptr<MemoryPool> pool)
     : plan_(std::move(plan)),
       device_(std::move(device)),
       debugger_(debugger),
       references_(std::move(references)),
       jumps_(FindSubgraphs(plan_).jumps),
-      memory_(&plan_, device_, debugger != nullptr && debugger->WantsAnyValues()) {}
+      memory_(&plan_, device_, debugger != nullptr && debugger->WantsAnyValues(), std::move(pool)) {}
 
 absl::StatusOr<std::unique_ptr<PlanRunner>> PlanRunner::Create(Plan plan, std::shared_ptr<Device> device,
                                                                debug::ValueDebugger* debugger,
-                                                               std::shared_ptr<Device> references) {
+                                                               std::shared_ptr<Device> references,
+                                                               std::shared_ptr<MemoryPool> pool) {
+  if (pool != nullptr && pool->device() != device) {
+    return absl::InvalidArgumentError(Cat("plan '", plan.name, "': the memory pool belongs to another device"));
+  }
   // Must come before the constructor, which looks up buffers.
   RETURN_IF_ERROR(VerifyPlan(plan));
   std::unique_ptr<PlanRunner> runner(
-      new PlanRunner(std::move(plan), std::move(device), debugger, std::move(references)));
+      new PlanRunner(std::move(plan), std::move(device), debugger, std::move(references), std::move(pool)));
   RETURN_IF_ERROR(runner->Prepare());
   return runner;
 }
@@ -144,11 +148,14 @@ absl::Status PlanRunner::PutIndexed(const IndexPut& put) {
 }
 
 absl::Status PlanRunner::ScatterValues(const Scatter& scatter) {
-  ASSIGN_OR_RETURN(std::vector<ir::HostArray> tensors,
-                   memory_.DenseArrays({scatter.target, scatter.indices, scatter.values}));
+  std::vector<int> buffers = {scatter.target, scatter.indices};
+  if (scatter.values >= 0) buffers.push_back(scatter.values);
+  ASSIGN_OR_RETURN(std::vector<ir::HostArray> tensors, memory_.DenseArrays(buffers));
   std::vector<double> elements = tensors[0].RowMajor();
-  const ScatterShape shape = {.target = tensors[0].sizes, .values = tensors[2].sizes, .dimension = scatter.dimension};
-  ScatterElements(shape, tensors[1].data, tensors[2].data, scatter.reduction, &elements);
+  const std::vector<double> values =
+      scatter.values >= 0 ? tensors[2].data : std::vector<double>(tensors[1].data.size(), scatter.number);
+  const ScatterShape shape = {.target = tensors[0].sizes, .indices = tensors[1].sizes, .dimension = scatter.dimension};
+  ScatterElements(shape, tensors[1].data, values, scatter.reduction, &elements);
   tensors[0].SetRowMajor(elements);  // rounds to the dtype
   return memory_.Write(scatter.target, tensors[0]);
 }

@@ -11,6 +11,7 @@
 #include "worker/runtime/kernel.h"
 #include "worker/runtime/tensor.h"
 #include "worker/wrapper/lines.h"
+#include "worker/wrapper/memory_pool.h"
 #include "worker/wrapper/run_memory.h"
 #include "worker/wrapper/source_function.h"
 
@@ -26,12 +27,15 @@ class PlanRunner {
   // Creates a runner. If `device` is null, the plan runs on the host. `debugger` sees the inputs of each Run() and the
   // values that its calls read and write; the runner then waits for each call. If the debugger shows values, new memory
   // is filled with NaN, -1 or true. `debugger` must outlive the runner. If it is null, calls have no extra cost. On the
-  // host, `references` runs the references of kernels that are given as source; it may be null if there are none.
+  // host, `references` runs the references of kernels that are given as source; it may be null if there are none. With
+  // a `pool` of the device, runs allocate only their outputs, if the pool has a block that is large enough
+  // (memory_pool.h); runners that share a pool must not be used at the same time.
   // Errors are those of VerifyPlan(), of traces and of Kernel::Create(). INVALID_ARGUMENT also: a kernel is given as
-  // source in another language than that of the device.
+  // source in another language than that of the device, or the pool belongs to another device.
   static absl::StatusOr<std::unique_ptr<PlanRunner>> Create(Plan plan, std::shared_ptr<device::Device> device,
                                                             debug::ValueDebugger* debugger = nullptr,
-                                                            std::shared_ptr<device::Device> references = nullptr);
+                                                            std::shared_ptr<device::Device> references = nullptr,
+                                                            std::shared_ptr<MemoryPool> pool = nullptr);
 
   // Runs the plan. Inputs and outputs are in the order of the plan, on the device or on the host. An input that only
   // conditionals read (FindScalarInputs) may be on the host in both cases. Run() only queues the work, but waits where
@@ -45,7 +49,7 @@ class PlanRunner {
 
  private:
   PlanRunner(Plan plan, std::shared_ptr<device::Device> device, debug::ValueDebugger* debugger,
-             std::shared_ptr<device::Device> references);
+             std::shared_ptr<device::Device> references, std::shared_ptr<MemoryPool> pool);
 
   absl::Status Prepare();
   // Runs a line and returns the index of the next one.

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "proto/record/strings.h"
+#include "worker/ir/half.h"
 #include "worker/ir/host_array.h"
 
 namespace telemetry::worker::wrapper {
@@ -19,6 +20,7 @@ double Combine(Reduction reduction, double old, double value) {
     case Reduction::kNone:
       return value;
     case Reduction::kSum:
+    case Reduction::kMean:  // divided at the end
       return old + value;
     case Reduction::kProduct:
       return old * value;
@@ -32,7 +34,7 @@ double Combine(Reduction reduction, double old, double value) {
 
 }  // namespace
 
-std::string WhyNotScattered(const PlanBuffer& target, const PlanBuffer& indices, const PlanBuffer& values,
+std::string WhyNotScattered(const PlanBuffer& target, const PlanBuffer& indices, const PlanBuffer* values,
                             int dimension) {
   const auto is = [](const PlanBuffer& buffer) { return Cat("buffer '", buffer.name, "' is ", buffer.LayoutText()); };
   if (!IsFloat(target.dtype) || target.sizes.empty() || !target.is_dense()) {
@@ -44,31 +46,39 @@ std::string WhyNotScattered(const PlanBuffer& target, const PlanBuffer& indices,
   if (indices.dtype != DType::kI32 || indices.sizes.size() != target.sizes.size()) {
     return Cat(is(indices), ", but the indices have to be i32 with as many dimensions as the target");
   }
-  if (values.dtype != target.dtype || values.sizes != indices.sizes) {
-    return Cat(is(values), ", but the values have to be ", ShapeText(target.dtype, indices.sizes));
+  if (values != nullptr && (values->dtype != target.dtype || values->sizes != indices.sizes)) {
+    return Cat(is(*values), ", but the values have to be ", ShapeText(target.dtype, indices.sizes));
   }
   for (size_t i = 0; i < target.sizes.size(); ++i) {
-    if (i == static_cast<size_t>(dimension) || values.sizes[i] <= target.sizes[i]) continue;
-    return Cat(is(values), ", which is larger than the target in dimension ", i);
+    if (i == static_cast<size_t>(dimension) || indices.sizes[i] <= target.sizes[i]) continue;
+    return Cat(is(indices), ", which is larger than the target in dimension ", i);
   }
   return "";
+}
+
+std::string WhyNotNumber(const PlanBuffer& target, double number) {
+  if (std::isfinite(number) && ir::RoundTo(target.dtype, number) == number) return "";
+  return Cat("the number ", number, " is no finite ", ShortName(target.dtype));
 }
 
 void ScatterElements(const ScatterShape& shape, absl::Span<const double> indices, absl::Span<const double> values,
                      Reduction reduction, std::vector<double>* target) {
   const std::vector<int64_t> strides = ir::RowMajorStrides(shape.target);
   const auto dimension = static_cast<size_t>(shape.dimension);
+  std::vector<int64_t> counts(reduction == Reduction::kMean ? target->size() : 0);  // of the values of each element
   for (size_t i = 0; i < values.size(); ++i) {
     const double index = indices[i];
     if (index < 0 || index >= static_cast<double>(shape.target[dimension])) continue;
     auto rest = static_cast<int64_t>(i);
     int64_t offset = static_cast<int64_t>(index) * strides[dimension];
-    for (size_t d = shape.values.size(); d-- > 0; rest /= shape.values[d]) {
-      if (d != dimension) offset += rest % shape.values[d] * strides[d];
+    for (size_t d = shape.indices.size(); d-- > 0; rest /= shape.indices[d]) {
+      if (d != dimension) offset += rest % shape.indices[d] * strides[d];
     }
     double& element = target->at(static_cast<size_t>(offset));
     element = Combine(reduction, element, values[i]);
+    if (!counts.empty()) ++counts[static_cast<size_t>(offset)];
   }
+  for (size_t i = 0; i < counts.size(); ++i) (*target)[i] /= static_cast<double>(counts[i] + 1);
 }
 
 }  // namespace telemetry::worker::wrapper

@@ -272,14 +272,16 @@ class Verifier {
   std::string WhyNotUpdated(const Line& line, const Update& put) {
     const PlanBuffer& target = plan_.buffer(put.target);
     const PlanBuffer& indices = plan_.buffer(put.indices);
-    const PlanBuffer& values = plan_.buffer(put.values);
-    const bool is_scatter = std::holds_alternative<Scatter>(line);
-    std::string why =
-        is_scatter ? WhyNotScattered(target, indices, values, put.dimension) : WhyNotIndexed(target, indices, values);
+    const PlanBuffer* values = put.values < 0 ? nullptr : &plan_.buffer(put.values);
+    const auto* scatter = std::get_if<Scatter>(&line);
+    std::string why = scatter != nullptr ? WhyNotScattered(target, indices, values, put.dimension)
+                                         : WhyNotIndexed(target, indices, *values);
+    if (why.empty() && values == nullptr) why = WhyNotNumber(target, scatter->number);
     if (!why.empty()) return why;
     if (At(put.target).root != put.target) return Cat(Named(put.target), " is written, but is a view");
     if (IsIn(plan_.inputs, put.target)) return Cat(Named(put.target), " is written, but is an input");
-    const bool shares = At(put.indices).root == put.target || At(put.values).root == put.target;
+    const auto shares_target = [&](int buffer) { return buffer >= 0 && At(buffer).root == put.target; };
+    const bool shares = shares_target(put.indices) || shares_target(put.values);
     return shares ? Cat(Named(put.target), " is read and written by one line") : "";
   }
 

@@ -240,6 +240,7 @@ class GraphWriter {
     if (const auto* scatter = std::get_if<Scatter>(&line)) {
       value.members.emplace_back("dimension", Json::Integer(scatter->dimension));
       value.members.emplace_back("reduce", Json::String(Cat(ReductionName(scatter->reduction))));
+      if (scatter->values < 0) value.members.emplace_back("number", Json::Number(record::FloatRepr(scatter->number)));
     } else {
       value.members.emplace_back("accumulate", Json::Bool(std::get<IndexPut>(line).accumulate));
     }
@@ -247,7 +248,7 @@ class GraphWriter {
     const bool is_written = !WrittenBy(put.target).empty();
     Read(put.target, id, 0);
     Read(put.indices, id, 1);
-    Read(put.values, id, 2);
+    if (put.values >= 0) Read(put.values, id, 2);
     // Memory that no line wrote has a data edge from the node that made it.
     if (is_written) Take(put.target, id, 0);
     WrittenBy(put.target) = id;

@@ -17,7 +17,8 @@ namespace telemetry::worker::wrapper {
 // end_if). The lowering_class of
 // a call is its kernel, whose definition is in the graph's attribute `kernels`. The value of a call is its scalars, the
 // value of a view its offset, the value of an index_put whether it accumulates, the value of a scatter its dimension
-// and reduction, the value of a concatenate its dimension, the value of an unpack its index in the pack. The id is
+// and reduction, with the number if it writes one, the value of a concatenate its dimension, the value of an unpack its
+// index in the pack. The id is
 // "g0:x" for a line that makes buffer x, and "g0:3:softmax" for line 3 if it makes none. Each subgraph is a graph of
 // its own, whose ids begin with "g1:", "g2:", ... The value of an `if` is the list of the graphs that are its branches.
 //

@@ -384,7 +384,10 @@ TEST(PlanBuilderTest, ScattersElements) {
   const std::string text = PlanText(ElementUpdatePlan());
   EXPECT_THAT(text, ::testing::HasSubstr("scatter updated[columns] dimension 1 = values\n"
                                          "scatter updated[rows] dimension 0 sum = added\n"
-                                         "scatter updated[others] dimension 0 amax = updates\n"));
+                                         "scatter updated[others] dimension 0 amax = updates\n"
+                                         "scatter updated[rows] dimension 0 mean = added\n"
+                                         "scatter updated[columns] dimension 1 = 0.3\n"
+                                         "scatter updated[others] dimension 0 sum = 0.125\n"));
   PlanBuilder b("p");
   const BufferRef x = b.Input("x", DType::kF32, {4, 8});
   b.Scatter(x, 0, b.Input("i", DType::kI32, {4, 8}), b.Input("y", DType::kF32, {4, 8}));

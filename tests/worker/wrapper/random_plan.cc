@@ -189,10 +189,15 @@ class PlanMaker {
     if (!can_be_written || values.root == target.root || values.dtype != target.dtype) return;
     if (values.n > target.n && values.m > target.m) return;
     const int dimension = values.n > target.n || (values.m <= target.m && rng_.OneIn(2)) ? 1 : 0;
-    const std::vector<Reduction> reductions = {Reduction::kNone, Reduction::kSum, Reduction::kProduct, Reduction::kMax,
-                                               Reduction::kMin};
+    const std::vector<Reduction> reductions = {Reduction::kNone, Reduction::kSum, Reduction::kProduct,
+                                               Reduction::kMax,  Reduction::kMin, Reduction::kMean};
     const BufferRef places = b_.Input("places" + std::to_string(next_rows_++), DType::kI32, {values.m, values.n});
-    b_.Scatter(target.buffer, dimension, places, values.buffer, rng_.Pick(reductions));
+    const Reduction reduction = rng_.Pick(reductions);
+    if (rng_.OneIn(4)) {
+      b_.Scatter(target.buffer, dimension, places, 0.75, reduction);
+    } else {
+      b_.Scatter(target.buffer, dimension, places, values.buffer, reduction);
+    }
   }
 
   // Writes two matrices one behind the other, if they fit.

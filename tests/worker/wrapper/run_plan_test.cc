@@ -75,11 +75,10 @@ TEST_F(RunPlanTest, JoinsAlongTheMiddleDimension) {
 // Elements are written in row-major order, elements out of range are not written, and NaN is kept.
 TEST_F(RunPlanTest, WritesElementsInTheirOrder) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  const std::pair<Reduction, std::vector<double>> cases[] = {{Reduction::kNone, {1, 30, 20, 4, 5, 40}},
-                                                             {Reduction::kSum, {1, 32, 33, 4, 5, 46}},
-                                                             {Reduction::kProduct, {1, 60, 600, 4, 5, 240}},
-                                                             {Reduction::kMax, {1, 30, 20, 4, 5, 40}},
-                                                             {Reduction::kMin, {1, 2, 3, 4, 5, 6}}};
+  const std::pair<Reduction, std::vector<double>> cases[] = {
+      {Reduction::kNone, {1, 30, 20, 4, 5, 40}},      {Reduction::kSum, {1, 32, 33, 4, 5, 46}},
+      {Reduction::kProduct, {1, 60, 600, 4, 5, 240}}, {Reduction::kMax, {1, 30, 20, 4, 5, 40}},
+      {Reduction::kMin, {1, 2, 3, 4, 5, 6}},          {Reduction::kMean, {1, 16, 11, 4, 5, 23}}};
   for (const auto& [reduction, wanted] : cases) {
     PlanBuilder b("elements");
     const BufferRef target = b.Call("add", {b.Input("x", DType::kF32, {2, 3}), b.Input("y", DType::kF32, {2, 3})})[0];

@@ -100,7 +100,7 @@ inline absl::StatusOr<Plan> RowUpdatePlan(device::DType dtype = device::DType::k
 }
 
 // Returns a plan that updates elements of a table: overwrites one in some columns of each row, adds a softmax to rows,
-// and keeps the larger elements of others.
+// keeps the larger elements of others, takes means, sets elements to a number, and adds a number.
 inline absl::StatusOr<Plan> ElementUpdatePlan(device::DType dtype = device::DType::kF32) {
   PlanBuilder b("element_update");
   const BufferRef table = b.Input("table", dtype, {24, 16});
@@ -115,6 +115,9 @@ inline absl::StatusOr<Plan> ElementUpdatePlan(device::DType dtype = device::DTyp
   b.Scatter(updated, 1, columns, values);
   b.Scatter(updated, 0, rows, added, Reduction::kSum);
   b.Scatter(updated, 0, others, updates, Reduction::kMax);
+  b.Scatter(updated, 0, rows, added, Reduction::kMean);
+  b.Scatter(updated, 1, columns, 0.3);
+  b.Scatter(updated, 0, others, 0.125, Reduction::kSum);
   b.Output(b.Call("softmax", {turned}, {.names = {"out"}})[0]);
   b.Output(updated);
   return b.Finish();

@@ -153,6 +153,12 @@ TEST(VerifyPlanTest, ElementsAreWrittenToMemoryOfThePlanOnly) {
               }),
               ::testing::HasSubstr("which is larger than the target in dimension 0"));
   EXPECT_THAT(message([](Plan&, Scatter& scatter) { scatter.values = 99; }), ::testing::HasSubstr("no buffer 99"));
+  EXPECT_EQ(message([](Plan&, Scatter& scatter) { scatter.values = -1; }), "");
+  EXPECT_THAT(message([](Plan&, Scatter& scatter) {
+                scatter.values = -1;
+                scatter.number = 1e300;
+              }),
+              ::testing::HasSubstr("the number 1e+300 is no finite f"));
 }
 
 TEST(VerifyPlanTest, TensorsThatAreJoinedFit) {

@@ -126,10 +126,13 @@ TEST(WrapperGraph, AScatterReadsAndWritesItsTarget) {
   }
   EXPECT_THAT(values, ElementsAre(R"(g0:7:scatter {"dimension": 1, "reduce": ""})",
                                   R"(g0:8:scatter {"dimension": 0, "reduce": "sum"})",
-                                  R"(g0:9:scatter {"dimension": 0, "reduce": "amax"})"));
+                                  R"(g0:9:scatter {"dimension": 0, "reduce": "amax"})",
+                                  R"(g0:10:scatter {"dimension": 0, "reduce": "mean"})",
+                                  R"(g0:11:scatter {"dimension": 1, "reduce": "", "number": 0.30000001192092896})",
+                                  R"(g0:12:scatter {"dimension": 0, "reduce": "sum", "number": 0.125})"));
   EXPECT_THAT(Edges(graph, "data"),
               ::testing::IsSupersetOf({"g0:2:softmax > g0:7:scatter [0]", "g0:columns > g0:7:scatter [1]",
-                                       "g0:7:scatter > g0:8:scatter [0]", "g0:9:scatter > g0:output [1]"}));
+                                       "g0:7:scatter > g0:8:scatter [0]", "g0:12:scatter > g0:output [1]"}));
 }
 
 TEST(WrapperGraph, JoinedTensorsAreReadInTheirOrder) {

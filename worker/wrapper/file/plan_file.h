@@ -12,7 +12,8 @@
 
 namespace telemetry::worker::wrapper::file {
 
-// Reads plans from JSON files; worker/wrapper/README.md describes the format.
+// Reads plans from JSON files, for one shape; worker/wrapper/README.md describes the format. SymbolicPlan
+// (symbolic_plan.h) reads a file once for many shapes.
 
 // The limits of a plan file.
 struct PlanFileLimits {
@@ -26,20 +27,13 @@ struct PlanFileLimits {
   static constexpr size_t kCommentBytes = 1000;
 };
 
-// The T1 specifications whose kernels a plan calls.
-struct SpecFiles {
-  std::string folder;        // paths of the plan are relative to it; empty: the current folder
-  FindBestConfig find_best;  // empty: no config is known, and "best" is the default config
-};
-
-// Returns the plan that a text describes, for the given values of its symbols (plan_symbols.h). INVALID_ARGUMENT names
-// the place: a text that is not JSON, an unknown member, a value beyond PlanFileLimits, an unknown kernel or buffer, a
-// mistake that PlanBuilder reports, or a specification that ReadSpecKernel() refuses. If `specs` is null, no file is
-// opened: a plan that calls the kernel of a specification is refused.
+// Returns the plan that a text describes, for the given values of its symbols (plan_symbols.h). Errors are those of
+// SymbolicPlan::Parse() and SymbolicPlan::At(). If `specs` is null, no file is opened: a plan that calls the kernel of
+// a specification is refused.
 absl::StatusOr<Plan> ParsePlan(std::string_view json, const SymbolValues& sizes = {}, const SpecFiles* specs = nullptr);
 
-// Reads a file. Specifications are found relative to its folder. Errors are those of ParsePlan() and
-// spec::ReadFileBytes(), with the path.
+// Reads a file. Specifications are found relative to its folder. Errors are those of SymbolicPlan::Read()
+// and SymbolicPlan::At().
 absl::StatusOr<Plan> ReadPlan(const std::string& path, const SymbolValues& sizes = {},
                               const FindBestConfig& find_best = nullptr);
 

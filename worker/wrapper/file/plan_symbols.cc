@@ -109,24 +109,38 @@ absl::StatusOr<PlanSymbols> PlanSymbols::Read(const JsonMember& symbols, const S
   return read;
 }
 
+absl::StatusOr<spec::Value> PlanSymbols::EvaluateText(const JsonMember& member, spec::Evaluation* evaluation) const {
+  ASSIGN_OR_RETURN(const std::string text, member.Text());
+  if (text.size() > kExpressionBytes) {
+    return member.Error(Cat("an expression has at most ", kExpressionBytes, " bytes"));
+  }
+  const absl::StatusOr<spec::Expression> expression = spec::Expression::Compile(text, names_);
+  if (!expression.ok()) return member.At(expression.status());
+  const absl::StatusOr<spec::Value> result = expression->Evaluate(values_, evaluation);
+  return result.ok() ? result : member.At(result.status());
+}
+
 absl::StatusOr<int64_t> PlanSymbols::Evaluate(const JsonMember& member, spec::Evaluation* evaluation) const {
   int64_t value = 0;
   if (member.is_text()) {
-    ASSIGN_OR_RETURN(const std::string text, member.Text());
-    if (text.size() > kExpressionBytes) {
-      return member.Error(Cat("an expression has at most ", kExpressionBytes, " bytes"));
-    }
-    const absl::StatusOr<spec::Expression> expression = spec::Expression::Compile(text, names_);
-    if (!expression.ok()) return member.At(expression.status());
-    const absl::StatusOr<spec::Value> result = expression->Evaluate(values_, evaluation);
-    if (!result.ok()) return member.At(result.status());
-    if (result->kind() != spec::Value::Kind::kInteger) return member.Error("the expression gives no integer");
-    value = result->integer();
+    ASSIGN_OR_RETURN(const spec::Value result, EvaluateText(member, evaluation));
+    if (result.kind() != spec::Value::Kind::kInteger) return member.Error("the expression gives no integer");
+    value = result.integer();
   } else {
     ASSIGN_OR_RETURN(value, member.Integer());
   }
   if (value < 0) return member.Error("must not be negative");
   return value;
+}
+
+bool PlanSymbols::Contains(std::string_view name) const {
+  return std::find(names_.begin(), names_.end(), name) != names_.end();
+}
+
+absl::StatusOr<bool> PlanSymbols::EvaluateCondition(const JsonMember& member, spec::Evaluation* evaluation) const {
+  ASSIGN_OR_RETURN(const spec::Value result, EvaluateText(member, evaluation));
+  if (!result.is_whole()) return member.Error("the expression gives neither True, False nor an integer");
+  return result.integer() != 0;
 }
 
 absl::StatusOr<SymbolicSize> PlanSymbols::EvaluateForm(const JsonMember& member, spec::Evaluation* evaluation) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -41,10 +42,17 @@ class PlanSymbols {
   // from 0 to kLargest; equal texts are the same symbol.
   absl::StatusOr<SymbolicSize> EvaluateForm(const spec::JsonMember& member, spec::Evaluation* evaluation);
 
+  // Returns true for the name of a symbol of the file.
+  bool Contains(std::string_view name) const;
+  // Returns the truth of a text with an expression: false for False and 0. INVALID_ARGUMENT names the place: it is no
+  // expression, or its value is neither a truth value nor an integer.
+  absl::StatusOr<bool> EvaluateCondition(const spec::JsonMember& member, spec::Evaluation* evaluation) const;
+
   // Returns the symbols of the forms so far: those of the file, then those that are expressions.
   const std::vector<PlanSymbol>& symbols() const { return symbols_; }
 
  private:
+  absl::StatusOr<spec::Value> EvaluateText(const spec::JsonMember& member, spec::Evaluation* evaluation) const;
   // Returns the symbol that is an expression.
   int SymbolOf(const std::string& text, int64_t value);
 

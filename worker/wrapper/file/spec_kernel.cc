@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 #include <vector>
 
@@ -199,6 +200,17 @@ absl::StatusOr<std::shared_ptr<const SourceKernel>> ReadSpecKernel(const std::st
   if (!read.ok()) return with_path(read.status());
   auto kernel = SpecReader(std::make_shared<const Specification>(*std::move(read))).Read(choice, find_best);
   return kernel.ok() ? std::move(kernel) : with_path(kernel.status());
+}
+
+absl::StatusOr<std::shared_ptr<const SourceKernel>> SpecKernels::Find(const std::string& file,
+                                                                      const ConfigChoice& choice) {
+  const std::string config = choice.is_best ? "best" : choice.given.has_value() ? choice.given->ToString() : "";
+  const absl::MutexLock lock(&mutex_);
+  std::shared_ptr<const SourceKernel>& kernel = kernels_[{file, config}];
+  if (kernel != nullptr) return kernel;
+  const std::string path = (std::filesystem::path(files_.folder) / file).string();
+  ASSIGN_OR_RETURN(kernel, ReadSpecKernel(path, choice, files_.find_best));
+  return kernel;
 }
 
 }  // namespace telemetry::worker::wrapper::file

@@ -1,11 +1,15 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "worker/codegen/config.h"
 #include "worker/spec/specification.h"
 #include "worker/wrapper/source_kernel.h"
@@ -30,5 +34,26 @@ struct ConfigChoice {
 // read. Errors name the specification. `find_best` may be empty: the best config is then not known.
 absl::StatusOr<std::shared_ptr<const SourceKernel>> ReadSpecKernel(const std::string& path, const ConfigChoice& choice,
                                                                    const FindBestConfig& find_best);
+
+// The T1 specifications whose kernels a plan calls.
+struct SpecFiles {
+  std::string folder;        // paths of the plan are relative to it; empty: the current folder
+  FindBestConfig find_best;  // empty: no config is known, and "best" is the default config
+};
+
+// The kernels of the specifications of a plan file. Each specification is read once for each config. Thread-safe.
+class SpecKernels {
+ public:
+  explicit SpecKernels(SpecFiles files) : files_(std::move(files)) {}
+
+  // Returns the kernel of the specification at a path of the plan. Errors are those of ReadSpecKernel().
+  absl::StatusOr<std::shared_ptr<const SourceKernel>> Find(const std::string& file, const ConfigChoice& choice);
+
+ private:
+  const SpecFiles files_;
+  absl::Mutex mutex_;
+  // By file and config.
+  std::map<std::pair<std::string, std::string>, std::shared_ptr<const SourceKernel>> kernels_ ABSL_GUARDED_BY(mutex_);
+};
 
 }  // namespace telemetry::worker::wrapper::file

@@ -6,7 +6,6 @@
 #include "worker/kernels/fits_memory.h"
 #include "worker/runtime/tensor.h"
 #include "worker/wrapper/program/plan_values.h"
-#include "worker/wrapper/run_plan.h"
 
 namespace telemetry::worker::wrapper::program {
 
@@ -25,11 +24,9 @@ std::vector<Tensor> MakeInputs(const Plan& plan, uint64_t seed) {
   return inputs;
 }
 
-// If `device` is null, the plan runs on the host.
-absl::StatusOr<std::vector<ir::HostArray>> RunOn(const Plan& plan, const std::shared_ptr<device::Device>& device,
-                                                 std::vector<Tensor> inputs, debug::ValueDebugger* debugger,
-                                                 const std::shared_ptr<device::Device>& references) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<PlanRunner> runner, PlanRunner::Create(plan, device, debugger, references));
+// If `device` is null, the runner is on the host.
+absl::StatusOr<std::vector<ir::HostArray>> RunOn(PlanRunner* runner, const std::shared_ptr<device::Device>& device,
+                                                 std::vector<Tensor> inputs) {
   for (Tensor& input : inputs) {
     if (device == nullptr) continue;
     ASSIGN_OR_RETURN(input, runtime::ToDevice(device, *input.host));
@@ -56,13 +53,15 @@ absl::Status CheckFitsMemory(const Plan& plan) {
   return kernels::CheckFitsMemory(problem);
 }
 
-absl::StatusOr<std::vector<ir::Comparison>> RunAndCompare(const Plan& plan,
-                                                          const std::shared_ptr<device::Device>& device, uint64_t seed,
-                                                          debug::ValueDebugger* debugger) {
+absl::StatusOr<std::vector<ir::Comparison>> RunAndCompare(PlanRunner* runner,
+                                                          const std::shared_ptr<device::Device>& device,
+                                                          uint64_t seed) {
+  const Plan& plan = runner->plan();
   RETURN_IF_ERROR(CheckFitsMemory(plan));
   const std::vector<Tensor> inputs = MakeInputs(plan, seed);
-  ASSIGN_OR_RETURN(const std::vector<ir::HostArray> actual, RunOn(plan, device, inputs, debugger, nullptr));
-  ASSIGN_OR_RETURN(const std::vector<ir::HostArray> expected, RunOn(plan, nullptr, inputs, nullptr, device));
+  ASSIGN_OR_RETURN(const std::vector<ir::HostArray> actual, RunOn(runner, device, inputs));
+  ASSIGN_OR_RETURN(const std::unique_ptr<PlanRunner> interpreter, PlanRunner::Create(plan, nullptr, nullptr, device));
+  ASSIGN_OR_RETURN(const std::vector<ir::HostArray> expected, RunOn(interpreter.get(), nullptr, inputs));
   const std::vector<ir::Tolerance> tolerances = OutputTolerances(plan, /*coarse_dots=*/false);
   std::vector<ir::Comparison> comparisons;
   for (size_t i = 0; i < expected.size(); ++i) {

@@ -20,7 +20,7 @@ constexpr std::string_view kTaken =
     "new noexcept not nullptr operator or private protected public register return short signed sizeof static "
     "struct switch template this throw true try typedef typeid typename union unsigned using virtual void "
     "volatile wchar_t while xor int64_t main errno stdin stdout stderr linux unix assert EOF NULL NAN INFINITY "
-    "CHECK F32 F16 BF16 I32 BOOL Buffer Kernel Allocate Free View Input Compile Launch Product RunPlan "
+    "CHECK F32 F16 BF16 I32 BOOL Buffer Kernel Allocate Free View Input Compile Launch Product RunPlan Shape "
     "CompileSource LaunchShape LaunchSource QueueSource CheckOutput HostIndexPut HostConcatenate HostScatter IsTrue "
     "HostProduct HostLayerNorm DebugValue DebugTensor "
     "DebugOutput DebugNumber "
@@ -58,7 +58,7 @@ class CppLines {
   }
 
   void WriteAll() {
-    out_.Open("void RunPlan()");
+    out_.Open("void ", names_.run, "()");
     for (size_t i = 0; i < plan_.inputs.size(); ++i) WriteInput(i);
     WriteDebugInputs();
     for (line_ = 0; line_ < plan_.lines.size(); ++line_) {
@@ -147,7 +147,8 @@ class CppLines {
   void operator()(const Scatter& line) {
     WriteDebugBefore({});
     out_.Line("HostScatter(", TensorText(line.target), ", ", line.dimension, ", ", TensorText(line.indices), ", ",
-              TensorText(line.values), ", ", Quoted(ReductionName(line.reduction)), ");");
+              line.values < 0 ? CppNumber(line.number) : TensorText(line.values), ", ",
+              Quoted(ReductionName(line.reduction)), ");");
     WriteDebugAfter();
     runtime_.insert("host_scatter.cpp");
   }
@@ -328,7 +329,10 @@ std::string CppLayout(const PlanBuffer& buffer) {
   return Cat("{{", absl::StrJoin(buffer.sizes, ", "), "}, {", absl::StrJoin(buffer.strides, ", "), "}}");
 }
 
-ProgramNames CppNames(const ProgramModel& model) { return ChooseNames(model, kTaken); }
+ProgramNames CppNames(const ProgramModel& model, size_t shape, absl::Span<const ProgramNames> before) {
+  // Inputs are made where they are used.
+  return ChooseNames(model, {.taken = kTaken, .run = "RunPlan", .inputs = "MakeInputs"}, shape, before);
+}
 
 WrittenLines WriteCppLines(const ProgramModel& model, const ProgramNames& names) {
   return CppLines(model, names).Write();

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 
+#include "absl/types/span.h"
 #include "worker/wrapper/program/program_model.h"
 #include "worker/wrapper/program/program_names.h"
 #include "worker/wrapper/program/program_text.h"
@@ -9,9 +11,10 @@
 namespace telemetry::worker::wrapper::program {
 
 // Returns the names of the program, none of them a reserved word of C++ or of the runtime.
-ProgramNames CppNames(const ProgramModel& model);
+// `shape` and `before`: see ChooseNames().
+ProgramNames CppNames(const ProgramModel& model, size_t shape = 0, absl::Span<const ProgramNames> before = {});
 
-// Writes the function RunPlan: the code of each line of the plan below the text of the line.
+// Writes the function ProgramNames::run: the code of each line of the plan below the text of the line.
 WrittenLines WriteCppLines(const ProgramModel& model, const ProgramNames& names);
 
 // Returns a number as NumberText() does.

@@ -1,6 +1,10 @@
 #include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_join.h"
+#include "absl/types/span.h"
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/debug/statistics_code.h"
@@ -22,22 +26,21 @@ bool UsesCublas(const Plan& plan, Dialect dialect) {
          });
 }
 
-std::string Head(const ProgramModel& model) {
+std::string Head(const ProgramModel& model, const std::string& command, std::string_view flags) {
   const Plan& plan = *model.plan;
   std::string text;
   for (const std::string& line : HeadLines(model, "it checks its results and times its launches"))
     text += Cat("// ", line, "\n");
-  return Cat(text, "//\n// Compile:  ", CompileCommand(plan, model.options), "\n// Run:      ./",
-             FileName(plan, model.options),
+  return Cat(text, "//\n// Compile:  ", command, "\n// Run:      ./", FileName(plan, model.options), flags,
              " [--no-time] [--device N]    exits with 0: right, 1: wrong, 2: could not run\n");
 }
 
-std::string Includes(const ProgramModel& model) {
+std::string Includes(const ProgramModel& model, bool uses_cublas) {
   std::string text;
   if (model.options.target.dialect == Dialect::kOpenCl) {
     text = "#define CL_TARGET_OPENCL_VERSION 120\n#include <CL/cl.h>\n";
   } else {
-    text = UsesCublas(*model.plan, Dialect::kCuda) ? "#include <cublas_v2.h>\n" : "";
+    text = uses_cublas ? "#include <cublas_v2.h>\n" : "";
     text += "#include <cuda.h>\n#include <nvrtc.h>\n";
   }
   const bool shows_values = DebugRuntime(model) == "debug_values";
@@ -116,27 +119,86 @@ std::string CompileCommand(const Plan& plan, const ProgramOptions& options, std:
   return Cat(command, " ", kCudaFolders, UsesCublas(plan, options.target.dialect) ? " -lcublas " : " ", kCudaLibraries);
 }
 
-absl::StatusOr<std::string> CppProgram(const Plan& plan, const ProgramOptions& options) {
-  ASSIGN_OR_RETURN(const ProgramModel model, MakeProgramModel(plan, options));
-  const bool is_cuda = options.target.dialect == Dialect::kCuda;
-  const ProgramNames names = CppNames(model);
-  const WrittenLines lines = WriteCppLines(model, names);
+namespace {
 
-  std::string text = Cat(Head(model), "\n", Includes(model), "\n", Constants(model));
+// The code of a plan at one shape.
+struct CppPart {
+  ProgramModel model;
+  ProgramNames names;
+  WrittenLines lines;
+};
+
+CppPart MakePart(ProgramModel model, size_t shape, const std::vector<ProgramNames>& before) {
+  ProgramNames names = CppNames(model, shape, before);
+  WrittenLines lines = WriteCppLines(model, names);
+  return {.model = std::move(model), .names = std::move(names), .lines = std::move(lines)};
+}
+
+std::string ProgramOf(const std::vector<CppPart>& parts, std::string_view main, std::string_view flags = "") {
+  const ProgramModel& first = parts[0].model;
+  const bool is_cuda = first.options.target.dialect == Dialect::kCuda;
+  std::set<std::string_view> runtime;
+  const Plan* to_compile = first.plan;
+  for (const CppPart& part : parts) {
+    runtime.insert(part.lines.runtime.begin(), part.lines.runtime.end());
+    if (UsesCublas(*part.model.plan, first.options.target.dialect)) to_compile = part.model.plan;
+  }
+  const bool uses_cublas = UsesCublas(*to_compile, first.options.target.dialect);
+  std::string text = Cat(Head(first, CompileCommand(*to_compile, first.options), flags), "\n",
+                         Includes(first, uses_cublas), "\n", Constants(first));
   std::vector<std::string_view> files = {"values.cpp", is_cuda ? "cuda.cpp" : "opencl.cpp", "check.cpp", "time.cpp"};
-  files.insert(files.end(), lines.runtime.begin(), lines.runtime.end());
+  files.insert(files.end(), runtime.begin(), runtime.end());
   for (const std::string_view file : files) text += Cat("\n", RuntimeText(file));
-  text += DebugPart(model);
+  text += DebugPart(first);
   text += "\n// ---- The kernels.\n";
-  for (size_t i = 0; i < model.kernels.size(); ++i) {
-    text +=
-        Cat("\nconst char ", names.sources[i], "[] = R\"KERNEL(", model.kernels[i].generated.source, ")KERNEL\";\n");
+  for (const auto& [model, names, lines] : parts) {
+    for (size_t i = 0; i < model.kernels.size(); ++i) {
+      text +=
+          Cat("\nconst char ", names.sources[i], "[] = R\"KERNEL(", model.kernels[i].generated.source, ")KERNEL\";\n");
+    }
   }
   text += "\n// ---- The plan. The expected outputs are at the end.\n\n";
-  for (size_t i = 0; i < plan.outputs.size(); ++i) text += Cat("extern const Expected ", names.expected[i], ";\n");
-  text += Cat("\n", lines.text, "\n", RuntimeText("main.cpp"), "\n");
-  for (size_t i = 0; i < plan.outputs.size(); ++i) text += ExpectedText(model, i, names.expected[i]);
+  for (const CppPart& part : parts) {
+    for (const std::string& name : part.names.expected) text += Cat("extern const Expected ", name, ";\n");
+  }
+  for (const CppPart& part : parts) text += Cat("\n", part.lines.text);
+  text += Cat("\n", main, "\n");
+  for (const auto& [model, names, lines] : parts) {
+    for (size_t i = 0; i < names.expected.size(); ++i) text += ExpectedText(model, i, names.expected[i]);
+  }
   return text;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> CppProgram(const Plan& plan, const ProgramOptions& options) {
+  ASSIGN_OR_RETURN(ProgramModel model, MakeProgramModel(plan, options));
+  return ProgramOf({MakePart(std::move(model), 0, {})}, RuntimeText("main.cpp"));
+}
+
+absl::StatusOr<std::string> CppProgram(absl::Span<const PlanShape> shapes, const ProgramOptions& options) {
+  ASSIGN_OR_RETURN(std::vector<ProgramModel> models, MakeShapeModels(shapes, options, CheckExternKind));
+  std::vector<CppPart> parts;
+  std::vector<ProgramNames> names;
+  std::string rows;
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    parts.push_back(MakePart(std::move(models[i]), i + 1, names));
+    names.push_back(parts.back().names);
+    std::vector<std::string> sizes;
+    for (const auto& [symbol, size] : shapes[i].sizes) sizes.push_back(Quoted(Cat(symbol, "=", size)));
+    rows += Cat("    {{", absl::StrJoin(sizes, ", "), "}, ", names.back().run, "},\n");
+  }
+  return ProgramOf(parts,
+                   Cat(RuntimeText("shapes.cpp"), "\nconst std::vector<Shape> kShapes = {\n", rows, "};\n\n",
+                       RuntimeText("main_shapes.cpp")),
+                   " [--size SYMBOL=N]");
+}
+
+const Plan& PlanToCompile(absl::Span<const PlanShape> shapes, const ProgramOptions& options) {
+  for (const PlanShape& shape : shapes) {
+    if (UsesCublas(shape.plan, options.target.dialect)) return shape.plan;
+  }
+  return shapes[0].plan;
 }
 
 }  // namespace telemetry::worker::wrapper::program

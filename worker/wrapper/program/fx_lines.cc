@@ -20,12 +20,14 @@ namespace {
 constexpr std::string_view kFxReserved =
     "False None True and as assert async await break class continue def del elif else except finally for from "
     "global if import in is lambda nonlocal not or pass raise return try while with yield COMPILE_OPTIONS DEVICE "
-    "EXPECTED KERNELS SEED SOURCES compile_source launch_source add_rows allocate call calls_of check_output "
+    "EXPECTED KERNELS SEED SHAPES SOURCES ShapeModule compile_source launch_source add_rows allocate call calls_of "
+    "check_output "
     "compile_kernel conditional copy_to cupy dense "
     "device "
     "extern_add extern_attention extern_bmm extern_cross_entropy extern_exp extern_geglu extern_layer_norm "
     "extern_long_sum extern_matmul extern_rms_norm extern_softmax extern_softmax_two_pass extern_sum graph launch "
-    "main make_graph_module make_input make_inputs modules np operator random scatter torch view_of_other wide";
+    "main make_graph_module make_input make_inputs make_module modules np operator random scatter torch view_of_other "
+    "wide";
 
 // The kernels of runtime/fx_extern.py.
 constexpr std::string_view kTorchKernels[] = {"add",     "attention",        "bmm",      "cross_entropy", "exp",
@@ -61,7 +63,7 @@ class FxLines {
         is_own_(plan_.buffers.size()) {}
 
   WrittenLines Write() && {
-    out_.Line("def make_graph_module(device=DEVICE):");
+    out_.Line("def ", names_.run, "(device=DEVICE):");
     BeginGraph();
     for (const int input : plan_.inputs) {
       Body(Name(input), " = graph.placeholder(", Quoted(Name(input)), ")");
@@ -98,7 +100,8 @@ class FxLines {
     const ProgramLaunch& launch = model_.launches[line_];
     const ProgramKernel& kernel = model_.kernel(launch);
     if (kernel.source != nullptr) return WriteSourceLaunch(launch, kernel);
-    std::vector<std::string> parts = {"launch", Quoted(kernel.name), Cat(launch.grid), Cat(kernel.generated.threads),
+    std::vector<std::string> parts = {"launch", Quoted(names_.kernels[static_cast<size_t>(launch.kernel)]),
+                                      Cat(launch.grid), Cat(kernel.generated.threads),
                                       Cat(kernel.generated.shared_bytes)};
     for (const ProgramArgument& argument : launch.arguments) parts.push_back(ArgumentText(argument));
     Body("call(", absl::StrJoin(parts, ", "), ")");
@@ -129,9 +132,12 @@ class FxLines {
          ", torch.int64)], ", Name(line.values), ", ", line.accumulate ? "True" : "False", ")");
   }
   void operator()(const Scatter& line) {
-    Body("scatter(call, ", Name(line.target), ", ", line.dimension, ", ", Name(line.indices), ", ", Name(line.values),
-         ", ", Quoted(ReductionName(line.reduction)), ", ",
-         plan_.buffer(line.target).dtype == DType::kF32 ? "False" : "True", ")");
+    const DType dtype = plan_.buffer(line.target).dtype;
+    const std::string values = line.values >= 0 ? Name(line.values)
+                                                : Cat("call(torch.full_like, ", Name(line.indices), ", ",
+                                                      PythonNumber(line.number), ", dtype=", TorchName(dtype), ")");
+    Body("scatter(call, ", Name(line.target), ", ", line.dimension, ", ", Name(line.indices), ", ", values, ", ",
+         Quoted(ReductionName(line.reduction)), ", ", dtype == DType::kF32 ? "False" : "True", ")");
     runtime_.insert("fx_scatter.py");
   }
   void operator()(const Concatenate& line) {
@@ -163,7 +169,7 @@ class FxLines {
 
   // The numbers that the kernel gets are in the table SOURCES.
   void WriteSourceLaunch(const ProgramLaunch& launch, const ProgramKernel& kernel) {
-    std::vector<std::string> parts = {"launch_source", Quoted(kernel.name)};
+    std::vector<std::string> parts = {"launch_source", Quoted(names_.kernels[static_cast<size_t>(launch.kernel)])};
     for (const ProgramArgument& argument : launch.arguments) {
       if (const auto* buffer = std::get_if<BufferArgument>(&argument)) parts.push_back(Name(buffer->buffer));
     }
@@ -297,7 +303,9 @@ class FxLines {
 
 }  // namespace
 
-ProgramNames FxNames(const ProgramModel& model) { return ChooseNames(model, kFxReserved); }
+ProgramNames FxNames(const ProgramModel& model, size_t shape, absl::Span<const ProgramNames> before) {
+  return ChooseNames(model, {.taken = kFxReserved, .run = "make_graph_module", .inputs = "make_inputs"}, shape, before);
+}
 
 absl::Status CheckTorchExtern(const PlanKernel& kernel) {
   const std::string& name = kernel.library->name;

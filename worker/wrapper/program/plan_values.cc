@@ -61,10 +61,12 @@ class HostValues {
   void Run(const Scatter& scatter) {
     std::vector<double> elements = RowMajor(scatter.target, &Memory::stored);
     const ScatterShape shape = {.target = plan_.buffer(scatter.target).sizes,
-                                .values = plan_.buffer(scatter.values).sizes,
+                                .indices = plan_.buffer(scatter.indices).sizes,
                                 .dimension = scatter.dimension};
-    ScatterElements(shape, RowMajor(scatter.indices, &Memory::stored), RowMajor(scatter.values, &Memory::stored),
-                    scatter.reduction, &elements);
+    const std::vector<double> indices = RowMajor(scatter.indices, &Memory::stored);
+    const std::vector<double> values = scatter.values >= 0 ? RowMajor(scatter.values, &Memory::stored)
+                                                           : std::vector<double>(indices.size(), scatter.number);
+    ScatterElements(shape, indices, values, scatter.reduction, &elements);
     Store(scatter.target, std::move(elements));
   }
 

@@ -1,12 +1,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "worker/codegen/target.h"
 #include "worker/debug/debug_options.h"
 #include "worker/device/device.h"
@@ -55,6 +58,23 @@ std::string CompileCommand(const Plan& plan, const ProgramOptions& options);
 // Returns the command for other paths, which must be quoted for the shell.
 std::string CompileCommand(const Plan& plan, const ProgramOptions& options, std::string_view source,
                            std::string_view program);
+
+// A plan at one of the shapes that a program has code for.
+struct PlanShape {
+  std::map<std::string, int64_t, std::less<>> sizes;  // values of symbols, other ones than those of other shapes
+  Plan plan;
+};
+// Writes a program with the code of several shapes of one plan, whose sizes differ; there must be at least one, and
+// ProgramOptions::measured_ms is not used. The program runs and checks each shape, with the inputs that a program of
+// this shape alone draws, or those that its flags choose: --size keys=64. Errors are those of CppProgram(), with the
+// shape.
+absl::StatusOr<std::string> CppProgram(absl::Span<const PlanShape> shapes, const ProgramOptions& options);
+absl::StatusOr<std::string> PythonProgram(absl::Span<const PlanShape> shapes, const ProgramOptions& options);
+// The module of the program, which make_module() returns, chooses the shape by the sizes of its inputs; ValueError
+// lists the shapes. INVALID_ARGUMENT also: two shapes have inputs of equal sizes.
+absl::StatusOr<std::string> FxProgram(absl::Span<const PlanShape> shapes, const ProgramOptions& options);
+// Returns the plan of a shape that needs the most libraries, for CompileCommand().
+const Plan& PlanToCompile(absl::Span<const PlanShape> shapes, const ProgramOptions& options);
 
 // Writes a program of one file for Python 3 with CuPy and NumPy. Errors are those of CppProgram(). INVALID_ARGUMENT
 // also: the target is not CUDA, which CuPy needs.

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <utility>
 
+#include "absl/strings/str_join.h"
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/codegen/config_space.h"
@@ -177,6 +178,25 @@ absl::StatusOr<ProgramModel> MakeProgramModel(const Plan& plan, const ProgramOpt
                                               CheckExtern check_extern) {
   RETURN_IF_ERROR(VerifyPlan(plan));
   return ModelMaker(plan, options, check_extern).Make();
+}
+
+absl::StatusOr<std::vector<ProgramModel>> MakeShapeModels(absl::Span<const PlanShape> shapes,
+                                                          const ProgramOptions& options, CheckExtern check_extern) {
+  if (shapes.empty()) return absl::InvalidArgumentError("a program has at least one shape");
+  if (options.debug.is_on()) {
+    return absl::InvalidArgumentError(Cat("plan '", shapes[0].plan.name,
+                                          "': debug calls need a program of one shape; pass one size for each symbol"));
+  }
+  std::vector<ProgramModel> models;
+  for (const PlanShape& shape : shapes) {
+    absl::StatusOr<ProgramModel> model = MakeProgramModel(shape.plan, options, check_extern);
+    if (!model.ok()) {
+      return absl::Status(model.status().code(), Cat("at ", absl::StrJoin(shape.sizes, ", ", absl::PairFormatter("=")),
+                                                     ": ", model.status().message()));
+    }
+    models.push_back(*std::move(model));
+  }
+  return models;
 }
 
 std::vector<std::string> SourceCompileOptions(const ProgramModel& model, const SourceKernel& kernel) {

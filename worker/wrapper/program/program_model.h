@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "worker/codegen/generated_kernel.h"
 #include "worker/kernels/draw.h"
 #include "worker/wrapper/lines.h"
@@ -63,6 +64,11 @@ absl::Status CheckExternKind(const PlanKernel& kernel);
 // Verifies the plan and returns the model of its program. Errors are those of CppProgram() and `check_extern`.
 absl::StatusOr<ProgramModel> MakeProgramModel(const Plan& plan, const ProgramOptions& options,
                                               CheckExtern check_extern = CheckExternKind);
+
+// Returns the models of a program of several shapes. Errors are those of MakeProgramModel(), with the shape.
+// INVALID_ARGUMENT also: there is no shape, or debug calls are requested, which need a program of one shape.
+absl::StatusOr<std::vector<ProgramModel>> MakeShapeModels(absl::Span<const PlanShape> shapes,
+                                                          const ProgramOptions& options, CheckExtern check_extern);
 
 // Returns the compiler options of a kernel that is given as source.
 std::vector<std::string> SourceCompileOptions(const ProgramModel& model, const SourceKernel& kernel);

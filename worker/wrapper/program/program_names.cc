@@ -24,9 +24,22 @@ std::string Names::Of(std::string_view wanted) {
   return unique;
 }
 
-ProgramNames ChooseNames(const ProgramModel& model, std::string_view taken) {
+ProgramNames ChooseNames(const ProgramModel& model, const LanguageNames& language, size_t shape,
+                         absl::Span<const ProgramNames> before) {
+  // The parts of other shapes that are no local names.
+  std::string taken(language.taken);
+  for (const ProgramNames& other : before) {
+    taken += Cat(" ", other.run, " ", other.inputs);
+    for (const auto* of_other : {&other.sources, &other.kernels, &other.expected}) {
+      for (const std::string& name : *of_other) taken += Cat(" ", name);
+    }
+  }
   Names names(taken);
-  ProgramNames all;
+  ProgramNames all = {.run = std::string(language.run), .inputs = std::string(language.inputs)};
+  if (shape > 0) {
+    all.run = names.Of(Cat(language.run, "_", shape));
+    all.inputs = names.Of(Cat(language.inputs, "_", shape));
+  }
   for (const PlanBuffer& buffer : model.plan->buffers) all.buffers.push_back(names.Of(buffer.name));
   for (const ProgramKernel& kernel : model.kernels) {
     all.kernels.push_back(names.Of(kernel.name));

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "worker/wrapper/program/program_model.h"
 
 namespace telemetry::worker::wrapper::program {
@@ -27,6 +28,8 @@ class Names {
 
 // The names of the parts of a program.
 struct ProgramNames {
+  std::string run;                                        // the function that runs the plan, or makes its module
+  std::string inputs;                                     // the function that draws the inputs
   std::vector<std::string> buffers;                       // by buffer of the plan
   std::vector<std::string> kernels;                       // by kernel of the model
   std::vector<std::string> sources;                       // by kernel of the model
@@ -36,7 +39,18 @@ struct ProgramNames {
   std::map<size_t, std::string> debug_values;             // by the line whose values are shown
 };
 
-// Returns a name for each part of the model. For `taken`, see Names.
-ProgramNames ChooseNames(const ProgramModel& model, std::string_view taken);
+// The reserved words of a language with the names that its programs declare themselves (Names), and the functions of a
+// program.
+struct LanguageNames {
+  std::string_view taken;
+  std::string_view run;
+  std::string_view inputs;
+};
+
+// Returns a name for each part of the model. `shape` is 0 for a program of one shape. For a program of several shapes
+// it is the number of the shape, which the names of functions end with, and `before` has the names of the shapes
+// before.
+ProgramNames ChooseNames(const ProgramModel& model, const LanguageNames& language, size_t shape = 0,
+                         absl::Span<const ProgramNames> before = {});
 
 }  // namespace telemetry::worker::wrapper::program

@@ -18,7 +18,7 @@ constexpr std::string_view kPythonReserved =
     "False None True and as assert async await break class continue def del elif else except finally for from "
     "global if import in is lambda nonlocal not or pass raise return try while with yield allocate check_output "
     "compile_kernel compile_source launch_source cupy extern_layer_norm extern_product host_product index_put is_true "
-    "launch main make_input make_inputs np run_plan scatter view "
+    "launch main make_input make_inputs np run_plan scatter view SHAPES "
     "debug_tensor debug_output debug_number debug_inputs debug_before debug_after debug_wrote";
 
 // A writer of the lines of a plan as the body of a function: the code of each line below its text.
@@ -35,7 +35,7 @@ class PythonLines {
   void WriteAll() {
     std::vector<std::string> inputs;
     for (const int input : plan_.inputs) inputs.push_back(Name(input));
-    out_.Line("def run_plan(", absl::StrJoin(inputs, ", "), "):");
+    out_.Line("def ", names_.run, "(", absl::StrJoin(inputs, ", "), "):");
     WriteDebugInputs();
     for (line_ = 0; line_ < plan_.lines.size(); ++line_) {
       const Line& line = plan_.lines[line_];
@@ -123,7 +123,8 @@ class PythonLines {
   void operator()(const Scatter& line) {
     WriteDebugBefore({});
     Body("scatter(", Quoted(ShortName(plan_.buffer(line.target).dtype)), ", ", Name(line.target), ", ", line.dimension,
-         ", ", Name(line.indices), ", ", Name(line.values), ", ", Quoted(ReductionName(line.reduction)), ")");
+         ", ", Name(line.indices), ", ", line.values < 0 ? PythonNumber(line.number) : Name(line.values), ", ",
+         Quoted(ReductionName(line.reduction)), ")");
     WriteDebugAfter();
     runtime_.insert("scatter.py");
   }
@@ -283,7 +284,9 @@ class PythonLines {
 
 }  // namespace
 
-ProgramNames PythonNames(const ProgramModel& model) { return ChooseNames(model, kPythonReserved); }
+ProgramNames PythonNames(const ProgramModel& model, size_t shape, absl::Span<const ProgramNames> before) {
+  return ChooseNames(model, {.taken = kPythonReserved, .run = "run_plan", .inputs = "make_inputs"}, shape, before);
+}
 
 WrittenLines WritePythonLines(const ProgramModel& model, const ProgramNames& names) {
   return PythonLines(model, names).Write();

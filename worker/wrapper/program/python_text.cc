@@ -61,15 +61,21 @@ std::string PythonOptions(const ProgramModel& model) {
 }
 
 std::string PythonKernels(const ProgramModel& model, const ProgramNames& names) {
-  std::string text = "\n\n# ---- The kernels.\n";
+  std::string text;
   for (size_t i = 0; i < model.kernels.size(); ++i) {
     text += Cat("\n", names.sources[i], " = r'''", model.kernels[i].generated.source, "'''\n");
   }
   return text;
 }
 
+std::string ShapeTuple(const PlanShape& shape) {
+  std::vector<std::string> texts;
+  for (const auto& [symbol, size] : shape.sizes) texts.push_back(Cat(symbol, "=", size));
+  return TextTuple(texts);
+}
+
 std::string PythonInputs(const ProgramModel& model, const ProgramNames& names) {
-  std::string text = "def make_inputs():\n";
+  std::string text = Cat("def ", names.inputs, "():\n");
   std::vector<std::string> made;
   for (size_t i = 0; i < model.plan->inputs.size(); ++i) {
     const int id = model.plan->inputs[i];

@@ -28,7 +28,9 @@ std::string PythonSourceNumber(const SourceNumber& number);
 std::string PythonOptions(const ProgramModel& model);
 // Returns the sources of the kernels, as definitions of their names.
 std::string PythonKernels(const ProgramModel& model, const ProgramNames& names);
-// Returns the function make_inputs.
+// Returns the values of the symbols of a shape: '("keys=16", "queries=8")'.
+std::string ShapeTuple(const PlanShape& shape);
+// Returns the function that draws the inputs.
 std::string PythonInputs(const ProgramModel& model, const ProgramNames& names);
 // Returns the expected outputs, as definitions of their names.
 std::string PythonExpected(const ProgramModel& model, const ProgramNames& names);

@@ -101,8 +101,16 @@ TEST(PlanFileTest, ElementsAreWrittenAndCombined) {
               HasSubstr("lines[1].dimension: "));
   EXPECT_EQ(MessageOf(file(R"({"scatter": "out", "dimension": 4294967296, "indices": "i", "values": "x"})")),
             "lines[1].dimension: no such dimension");
-  EXPECT_EQ(MessageOf(file(R"({"scatter": "out", "dimension": 0, "indices": "i", "values": "x", "reduce": "mean"})")),
-            "lines[1].reduce: expected sum, prod, amax or amin");
+  EXPECT_EQ(MessageOf(file(R"({"scatter": "out", "dimension": 0, "indices": "i", "values": "x", "reduce": "any"})")),
+            "lines[1].reduce: expected sum, prod, amax, amin or mean");
+  const absl::StatusOr<Plan> with_number =
+      ParsePlan(file(R"({"scatter": "out", "dimension": 0, "indices": "i", "values": -0.5, "reduce": "mean"})"));
+  ASSERT_TRUE(with_number.ok()) << with_number.status();
+  EXPECT_THAT(with_number->DebugString(), HasSubstr("scatter out[i] dimension 0 mean = -0.5\n"));
+  EXPECT_EQ(MessageOf(file(R"({"scatter": "out", "dimension": 0, "indices": "i", "values": 1e39})")),
+            "lines[1]: plan 'p': scatter: the number inf is no finite f32");
+  EXPECT_THAT(MessageOf(file(R"({"scatter": "out", "dimension": 0, "indices": "i", "values": true})")),
+              HasSubstr("lines[1].values: "));
   EXPECT_EQ(
       MessageOf(file(R"({"scatter": "out", "dimension": 0, "indices": "x", "values": "x"})")),
       "lines[1]: plan 'p': scatter: buffer 'x' is f32[4, 8], but the indices have to be i32 with as many dimensions "

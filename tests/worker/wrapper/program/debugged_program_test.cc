@@ -19,6 +19,7 @@
 #include "worker/device/open_device.h"
 #include "worker/ir/host_array.h"
 #include "worker/wrapper/file/plan_file.h"
+#include "worker/wrapper/file/symbolic_plan.h"
 #include "worker/wrapper/launch_plan.h"
 #include "worker/wrapper/memory_plan.h"
 #include "worker/wrapper/plan_builder.h"
@@ -222,6 +223,84 @@ TEST_F(DebuggedProgramTest, Routed) {
     shown.insert(Expect(*RoutedPlan(), {.level = DebugLevel::kNames}, /*with_cpp=*/shown.empty()).lines);
   }
   EXPECT_EQ(shown.size(), 3u);
+}
+
+// A plan whose sizes decide its conditionals, on each side of them.
+TEST_F(DebuggedProgramTest, DecidedBySizes) {
+  const auto plan = *file::SymbolicPlan::Read(TELEMETRY_PROGRAM_TESTS "/../file/decided.json");
+  for (const int64_t rows : {64, 65}) {
+    const MemoryPlan planned = *PlanMemory(*plan->At({{"rows", rows}}), MemoryScope::kAllSizes);
+    const std::string shown = Expect(planned.plan, {.level = DebugLevel::kNames}).lines;
+    EXPECT_EQ(shown.find("softmax") != std::string::npos, rows == 65);
+  }
+}
+
+// One program has the code of three shapes, and each shape gives the results that the reference gives at this shape.
+TEST_F(DebuggedProgramTest, ProgramsOfSeveralShapes) {
+  const auto decided = *file::SymbolicPlan::Read(TELEMETRY_PROGRAM_TESTS "/../file/decided.json");
+  const auto attention = *file::SymbolicPlan::Find("attention");
+  const auto shapes_of = [](const file::SymbolicPlan& plan, const std::string& symbol) {
+    std::vector<PlanShape> shapes;
+    for (const int64_t size : {16, 65, 128}) {
+      shapes.push_back({.sizes = {{symbol, size}}, .plan = PlanMemory(*plan.At({{symbol, size}}))->plan});
+    }
+    return shapes;
+  };
+  for (const std::vector<PlanShape>& shapes : {shapes_of(*decided, "rows"), shapes_of(*attention, "keys")}) {
+    const std::string symbol = shapes[0].sizes.begin()->first;
+    const std::string folder = NewFolder();
+    const ProgramOptions options = OptionsFor({});
+    const absl::StatusOr<std::string> cpp = CppProgram(shapes, options);
+    ASSERT_TRUE(cpp.ok()) << cpp.status();
+    WriteText(folder + "/program.cpp", *cpp);
+    const ShellOutcome compiled =
+        ShellIn(folder, absl::StrReplaceAll(CompileCommand(PlanToCompile(shapes, options), options),
+                                            {{"-O2", "-O0 -Wall -Wextra -Wshadow=compatible-local -Werror"}}));
+    EXPECT_EQ(compiled.exit_status, 0) << compiled.output;
+    std::vector<std::string> commands = {"./program"};
+    if (HasCupy()) {
+      std::vector<ProgramModel> models = *MakeShapeModels(shapes, options, CheckExternKind);
+      WriteText(folder + "/program.py", WritePythonProgram(shapes, models));
+      commands.push_back((is_cuda() ? "" : "PYTHONPATH=" TELEMETRY_PROGRAM_TESTS "/cupy_on_opencl ") +
+                         ("PYTHONDONTWRITEBYTECODE=1 " + Python()) + " -W error program.py");
+    }
+    for (const std::string& command : commands) {
+      SCOPED_TRACE(command);
+      const ShellOutcome all = ShellIn(folder, command + " --no-time");
+      EXPECT_EQ(all.exit_status, 0) << all.output;
+      EXPECT_THAT(all.output, ::testing::EndsWith("at " + symbol + "=16:\nat " + symbol + "=65:\nat " + symbol +
+                                                  "=128:\nthe results are right\n"));
+      // The replacement for CuPy has no clock.
+      const bool is_timed = is_cuda() || command == "./program";
+      const ShellOutcome one = ShellIn(folder, command + " --size " + symbol + "=65" + (is_timed ? "" : " --no-time"));
+      EXPECT_EQ(one.exit_status, 0) << one.output;
+      EXPECT_THAT(one.output, HasSubstr("at " + symbol + "=65:\n"));
+      EXPECT_THAT(one.output, HasSubstr(is_timed ? ": median " : "the results are right\n"));
+      EXPECT_THAT(one.output, Not(HasSubstr("=16:")));
+      const ShellOutcome none = ShellIn(folder, command + " --size " + symbol + "=17");
+      EXPECT_EQ(none.exit_status, 2);
+      EXPECT_EQ(none.output, "no code for these sizes; the shapes of this program are:\n  " + symbol + "=16\n  " +
+                                 symbol + "=65\n  " + symbol + "=128\n");
+      EXPECT_EQ(ShellIn(folder, command + " --no-times").exit_status, 2);
+    }
+    // A wrong value at the last shape is found.
+    std::string wrong = *cpp;
+    const size_t last = wrong.rfind("const Expected ");
+    wrong.replace(wrong.find("\n    {", last), 7, "\n    {1e9, ");
+    WriteText(folder + "/program.cpp", wrong);
+    ShellIn(folder, absl::StrReplaceAll(CompileCommand(PlanToCompile(shapes, options), options), {{"-O2", "-O0"}}));
+    EXPECT_EQ(ShellIn(folder, "./program --no-time").exit_status, 1);
+    EXPECT_EQ(ShellIn(folder, "./program --no-time --size " + symbol + "=65").exit_status, 0);
+  }
+}
+
+TEST_F(DebuggedProgramTest, ProgramsOfSeveralShapesHaveNoDebugCalls) {
+  const Plan plan = FivePlans()[0];
+  const absl::Status status = CppProgram({{.sizes = {{"n", 1}}, .plan = plan}, {.sizes = {{"n", 2}}, .plan = plan}},
+                                         OptionsFor({.level = DebugLevel::kNames}))
+                                  .status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("debug calls need a program of one shape"));
 }
 
 // TELEMETRY_RANDOM_PLANS=300 checks more of them. Programs in C++ take seconds to compile: only some are checked here

@@ -12,6 +12,7 @@
 #include "worker/device/open_device.h"
 #include "worker/kernels/library.h"
 #include "worker/wrapper/file/plan_file.h"
+#include "worker/wrapper/file/symbolic_plan.h"
 #include "worker/wrapper/memory_plan.h"
 #include "worker/wrapper/program/plan_values.h"
 #include "worker/wrapper/program/program.h"
@@ -169,6 +170,53 @@ TEST_F(FxProgramTest, KernelsOfSpecificationsNeedADeviceForTheExpectation) {
               HasSubstr("kernel 'hotspot' is written in OpenCL: write a program for OpenCL"));
 }
 
+// The module of several shapes runs each of them, and lists them for inputs of other sizes.
+TEST_F(FxProgramTest, OneModuleHasSeveralShapes) {
+  const auto decided = *file::SymbolicPlan::Read(TELEMETRY_PROGRAM_TESTS "/../file/decided.json");
+  const auto attention = *file::SymbolicPlan::Find("attention");
+  const auto shapes_of = [](const file::SymbolicPlan& plan, const std::string& symbol) {
+    std::vector<PlanShape> shapes;
+    for (const int64_t size : {16, 65, 128}) {
+      shapes.push_back({.sizes = {{symbol, size}}, .plan = PlanMemory(*plan.At({{symbol, size}}))->plan});
+    }
+    return shapes;
+  };
+  const std::vector<std::vector<PlanShape>> programs = {shapes_of(*decided, "rows"), shapes_of(*attention, "keys")};
+  for (size_t i = 0; i < programs.size(); ++i) {
+    const absl::StatusOr<std::string> text = FxProgram(programs[i], {.target = OpenClTarget()});
+    ASSERT_TRUE(text.ok()) << text.status();
+    WriteText(folder_.path() + "/shapes" + std::to_string(i) + ".py", *text);
+  }
+  const absl::Status same =
+      FxProgram({{.sizes = {{"n", 1}}, .plan = FivePlans()[0]}, {.sizes = {{"n", 2}}, .plan = FivePlans()[0]}},
+                {.target = OpenClTarget()})
+          .status();
+  EXPECT_THAT(std::string(same.message()), HasSubstr("the inputs of the shapes (\"n=1\",) and (\"n=2\",) have equal"));
+  if (RunPython("import pyopencl, torch.fx").exit_status != 0) GTEST_SKIP() << "no PyTorch or no PyOpenCL";
+  const ShellOutcome run = RunPython(R"(import runpy, sys, torch
+for number in (0, 1):
+    sys.argv = [f'shapes{number}.py']
+    program = runpy.run_path(f'shapes{number}.py')
+    assert program['main']() == 0
+    sys.argv += ['--size', ('rows=65', 'keys=65')[number]]
+    assert program['main']() == 0
+module = runpy.run_path('shapes0.py')['make_module']()
+print([tuple(module(torch.zeros(rows, 32))[0].shape) for rows in (128, 16, 65)])
+print(sum(isinstance(part, torch.fx.GraphModule) for part in module.shapes))
+try:
+    module(torch.zeros(17, 32))
+except ValueError as error:
+    print(error)
+)");
+  EXPECT_EQ(run.exit_status, 0) << run.output;
+  EXPECT_EQ(run.output,
+            "at rows=16:\nat rows=65:\nat rows=128:\nthe results are right\nat rows=65:\nthe results are right\n"
+            "at keys=16:\nat keys=65:\nat keys=128:\nthe results are right\nat keys=65:\nthe results are right\n"
+            "[(128, 32), (16, 32), (65, 32)]\n3\n"
+            "no code for inputs of the sizes ((17, 32),); the shapes are:\n  rows=16: ((16, 32),)\n"
+            "  rows=65: ((65, 32),)\n  rows=128: ((128, 32),)\n");
+}
+
 // The graph has torch.cond with branches that do not write their operands.
 TEST_F(FxProgramTest, ConditionalsAreThoseOfTorch) {
   Add(*RoutedPlan());
@@ -238,6 +286,31 @@ TEST_F(FxProgramTest, RandomPlansAreRightWithAndWithoutMemoryPlanning) {
     }
   }
   ExpectAllRight();
+}
+
+TEST_F(FxProgramTest, RandomPlansOfThreeShapesAreRightInOneProgram) {
+  int64_t missing = NumberFromEnvironment("TELEMETRY_RANDOM_PLANS", 20) / 2;
+  for (uint64_t seed = 0; missing > 0; ++seed) {
+    std::vector<PlanShape> shapes;
+    for (const int64_t unit : {1, 2, 3}) {
+      const Plan plan = *RandomPlan(seed, {.unit = unit, .for_programs = seed % 2 == 0});
+      shapes.push_back({.sizes = {{"unit", unit}}, .plan = seed % 4 < 2 ? plan : PlanMemory(plan)->plan});
+    }
+    const absl::StatusOr<std::string> text = FxProgram(shapes, {.target = OpenClTarget(), .seed = seed});
+    if (text.ok()) {
+      WriteText(folder_.path() + "/shapes" + std::to_string(--missing) + ".py", *text);
+    } else {
+      EXPECT_THAT(std::string(text.status().message()), HasSubstr("not a multiple of 4096"));
+    }
+  }
+  if (RunPython("import pyopencl, torch.fx").exit_status != 0) GTEST_SKIP() << "no PyTorch or no PyOpenCL";
+  const ShellOutcome run = RunPython(R"(import pathlib, runpy, sys
+sys.argv = ['program']
+for path in pathlib.Path('.').glob('shapes*.py'):
+    assert runpy.run_path(str(path))['main']() == 0, path
+)");
+  EXPECT_EQ(run.exit_status, 0) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("at unit=1:\nat unit=2:\nat unit=3:\nthe results are right\n"));
 }
 
 // Views of memory that does not begin with its tensor, and memory that a larger buffer reuses.
