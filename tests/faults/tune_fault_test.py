@@ -2,7 +2,7 @@
 """Tests a tuner that is killed at random moments, and collectors that are killed, are down or do not respond.
 
 Tunes on the CPU's OpenCL device with the built programs (TELEMETRY_BIN_DIR; default build/release/bin).
-TELEMETRY_FAULTS is the number of kills (default 10). TELEMETRY_SEED repeats a run's choices.
+TELEMETRY_FAULTS is the number of kills (default 30). TELEMETRY_SEED repeats a run's choices.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "integratio
 import settings  # noqa: E402
 from pipeline import BIN, json_lines, run  # noqa: E402
 
-FAULTS = settings.faults(10)
+FAULTS = settings.faults(30)
 TIMEOUT_S = 240
 # The interval at which a process is polled; results do not depend on it.
 LOOK_INTERVAL_S = 0.01
@@ -111,9 +111,9 @@ class TuneFaults(unittest.TestCase):
             return self.journal().stat().st_size
         return 0
 
-    def exported(self):
+    def exported(self, database="dataset.db"):
         base = self.folder / "export"
-        run("telemetry-export", f"--db={self.folder / 'dataset.db'}", f"--out={base}", "--details")
+        run("telemetry-export", f"--db={self.folder / database}", f"--out={base}", "--details")
         with open(f"{base}.csv", newline="") as file:
             rows = list(csv.DictReader(file))
         return rows, json_lines(pathlib.Path(f"{base}.attempts.jsonl").read_bytes())
@@ -141,33 +141,67 @@ class TuneFaults(unittest.TestCase):
         return results
 
 
+def row_keys(rows, last_generation):
+    """Returns what an attempt at a random search must not change in its rows of this and earlier generations."""
+    return sorted(
+        (int(row["generation"]), row["config_id"], row["status"])
+        for row in rows
+        if int(row["generation"]) <= last_generation
+    )
+
+
 class TunerDies(TuneFaults):
-    def test_the_tuner_is_killed_at_any_moment(self):
-        collector = self.collector()
-        max_configs = 6 + FAULTS // 3
-        killed = 0
-        process = self.start_tune(collector.address, max_configs)
-        while killed < FAULTS and process.poll() is None:
-            # Every third kill may come before the tuner has made progress. All others wait for progress first, so that
-            # the search advances, and then for a random time within the next configs.
+    """Kills a tuner at FAULTS moments: most in the search, some while its processes start, a tenth in the final."""
+
+    def undisturbed(self, max_configs):
+        """Runs an attempt to its end. Returns its rows, and the seconds between two results of its search."""
+        collector = Collector(self.folder / "undisturbed.db")
+        self.addCleanup(lambda: collector.process.poll() is None and collector.end(signal.SIGKILL))
+        self.assert_ends_well(self.start_tune(collector.address, max_configs, state=self.folder / "undisturbed"))
+        collector.end(signal.SIGTERM)
+        rows, attempts = self.exported("undisturbed.db")
+        self.assertEqual([attempt["state"] for attempt in attempts], ["complete"])
+        times = sorted({float(row["timestamp_s"]) for row in rows if row["status"] == "ok"})[:-1]  # without the final
+        return rows, (times[-1] - times[0]) / max(len(times) - 1, 1)
+
+    def finals(self):
+        return self.log().count("final: measuring")
+
+    def wait_for_kill(self, process, killed, interval_s):
+        if killed >= FAULTS - FAULTS // 10:
+            before = self.finals()
+            self.wait_until(lambda: process.poll() is not None or self.finals() > before)
+        elif killed % 3 == 0:
+            self.wait_until(lambda: process.poll() is not None or self.journal_bytes() > 0)
+        else:
             before = self.journal_bytes()
-            self.wait_until(lambda: process.poll() is not None or self.journal_bytes() != before or killed % 3 == 0)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(self.random.uniform(0, 0.8))
-            if self.journal_bytes() == 0 or process.poll() is not None:
-                continue  # not started, or finished: a restart would be a new attempt
+            self.wait_until(lambda: process.poll() is not None or self.journal_bytes() > before > 0)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(self.random.uniform(0, 1.5 * interval_s))
+
+    def test_a_tuner_that_is_killed_records_the_rows_of_an_undisturbed_one(self):
+        max_configs = 6 + 2 * FAULTS
+        undisturbed, interval_s = self.undisturbed(max_configs)
+        last_of_search = max(int(row["generation"]) for row in undisturbed) - 1
+        collector = self.collector()
+        process = self.start_tune(collector.address, max_configs)
+        for killed in range(FAULTS):
+            self.wait_for_kill(process, killed, interval_s)
+            self.assertIsNone(process.poll(), f"the attempt ended after {killed} of {FAULTS} kills\n{self.log()}")
             process.kill()
             process.wait()
-            killed += 1
-            if self.journal() is None:
-                break  # the attempt ended just now; at most the spool still contains records
+            self.assertIsNotNone(self.journal(), self.log())
             process = self.start_tune(collector.address, max_configs)
-        if process.returncode != -signal.SIGKILL:
-            self.assert_ends_well(process)
-        print(f"killed {killed} times", flush=True)
+        self.assert_ends_well(process)
         collector.end(signal.SIGTERM)
-        self.assertGreater(killed, 0)
-        self.assert_stored_once(max_configs)
+        results = self.assert_stored_once(max_configs)
+        rows, _ = self.exported()
+        self.assertEqual(row_keys(rows, last_of_search), row_keys(undisturbed, last_of_search))
+        # The times decide which configs are in the final.
+        final = [row for row in results if int(row["generation"]) > last_of_search]
+        self.assertEqual({int(row["generation"]) for row in final}, {last_of_search + 1})
+        self.assertLessEqual({row["config_id"] for row in final}, {row["config_id"] for row in undisturbed})
+        print(f"killed {FAULTS} times, {len(rows)} rows, of these {len(final)} of the final", flush=True)
 
 
 class CollectorDies(TuneFaults):

@@ -4,6 +4,7 @@ Runs the built programs (TELEMETRY_BIN_DIR; default build/release/bin) on the CP
 """
 
 import collections
+import contextlib
 import io
 import json
 import os
@@ -11,6 +12,7 @@ import pathlib
 import statistics
 import subprocess
 import tempfile
+import time
 import unittest
 
 from packages import need
@@ -254,6 +256,18 @@ class Fleet(unittest.TestCase):
             self.assertEqual(len(complete), len(entries) * (count - killed))
 
 
+def tune_children(parent):
+    """Returns the roles of a tuner's running child processes by their pid."""
+    roles = {}
+    for thread in pathlib.Path(f"/proc/{parent}/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            for pid in thread.read_text().split():
+                arguments = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+                if b"tune-child" in arguments:
+                    roles[int(pid)] = arguments[arguments.index(b"tune-child") + 1].decode()
+    return roles
+
+
 class Suite(unittest.TestCase):
     def test_it_says_how_long_it_takes_before_it_begins(self):
         with tempfile.TemporaryDirectory(prefix="tune_test.") as folder:
@@ -273,6 +287,40 @@ class Suite(unittest.TestCase):
             self.assertIn("2 entries, each some seconds to a minute on a GPU", said[0])
             self.assertTrue(any(line.startswith("1 entry done; 1 more will take") for line in said), done.stderr)
             self.assertRegex(done.stdout, r"softmax x=16x64:f32 +opencl:0 .*\n.*softmax x=32x64:f32 +opencl:0 ")
+
+    def test_its_devices_share_the_compilers(self):
+        """PoCL offers the processor as two devices, which tune at the same time with two compilers in all."""
+        with tempfile.TemporaryDirectory(prefix="tune_test.") as folder:
+            suite = pathlib.Path(folder) / "suite.json"
+            kernels = [{"kernel": "softmax", "args": [f"x={rows}x64:f32"]} for rows in (16, 32, 48, 64)]
+            devices = ["opencl:0", "opencl:1"]
+            suite.write_text(json.dumps({"effort": "quick", "devices": devices, "kernels": kernels}))
+            flags = ("--collector=", f"--state-dir={folder}/state", f"--log={folder}/log", "--max-configs=4")
+            with open(f"{folder}/said", "w+b") as said:
+                process = subprocess.Popen(
+                    [BIN / "telemetry-worker", "run", f"--suite={suite}", "--compilers=2", *flags],
+                    stdout=said,
+                    stderr=subprocess.STDOUT,
+                    env={**environment_with(()), "POCL_DEVICES": "pthread pthread"},
+                )
+                most = {"compile": 0, "measure": 0}
+                compilers = set()
+                while process.poll() is None:
+                    children = tune_children(process.pid)
+                    for role in most:
+                        most[role] = max(most[role], sum(child == role for child in children.values()))
+                    compilers |= {pid for pid, role in children.items() if role == "compile"}
+                    time.sleep(0.01)
+                said.seek(0)
+                text = said.read().decode()
+            self.assertEqual(process.returncode, 0, text)
+            for rows in (16, 32, 48, 64):
+                self.assertRegex(text, rf"softmax x={rows}x64:f32 +opencl:[01] +[0-9.]+ ")
+            for device in devices:
+                self.assertRegex(text, rf"softmax x=\d+x64:f32 +{device} +[0-9.]+ ")
+            self.assertEqual(len(compilers), 2, "the same two for all entries")
+            self.assertEqual(most["compile"], 2)
+            self.assertGreaterEqual(most["measure"], 3, "the devices did not measure at the same time")
 
 
 if __name__ == "__main__":

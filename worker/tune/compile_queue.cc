@@ -53,6 +53,12 @@ std::optional<CompiledCandidate> CompileQueue::TakeReady(absl::Duration patience
   return next;
 }
 
+std::optional<CompiledCandidate> CompileQueue::Peek() const {
+  absl::MutexLock lock(&ready_->mutex);
+  if (ready_->compiled.empty()) return std::nullopt;
+  return ready_->compiled.front();
+}
+
 CompiledCandidate CompileQueue::Await(uint64_t config_id) {
   const auto awaited = std::find_if(waiting_.begin(), waiting_.end(),
                                     [config_id](const auto& candidate) { return candidate->config.id() == config_id; });

@@ -42,6 +42,8 @@ class CompileQueue {
   // candidates remain for Next.
   CompiledCandidate Await(uint64_t config_id);
 
+  // Returns the candidate that Next would return now, which stays in the queue; nullopt if none is compiled.
+  std::optional<CompiledCandidate> Peek() const;
   // Returns the next candidate if one is compiled.
   std::optional<CompiledCandidate> Poll() { return Next(absl::ZeroDuration()); }
   // Makes the call of Next that is waiting, or else the next one that would wait, return. May be called from any

@@ -8,6 +8,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/spec/argument_data.h"
+#include "worker/spec/kernel_launch.h"
 #include "worker/spec/spec_space.h"
 
 namespace telemetry::worker::tune {
@@ -30,16 +31,6 @@ absl::StatusOr<device::ScalarBytes> ScalarOf(const Argument& argument) {
   std::copy(bytes.begin(), bytes.end(), scalar.bytes.begin());
   scalar.size = bytes.size();
   return scalar;
-}
-
-device::LaunchShape ToShape(const LaunchSize& size) {
-  return {.grid = size.grid[0],
-          .threads = static_cast<int>(size.threads[0]),
-          .shared_bytes = static_cast<size_t>(size.shared_bytes),
-          .grid_y = size.grid[1],
-          .grid_z = size.grid[2],
-          .threads_y = static_cast<int>(size.threads[1]),
-          .threads_z = static_cast<int>(size.threads[2])};
 }
 
 spec::LaunchLimits LimitsOf(const device::DeviceProperties& properties) {
@@ -84,24 +75,8 @@ absl::StatusOr<std::shared_ptr<const SpecKernel>> SpecKernel::Create(std::shared
 }
 
 absl::StatusOr<LaunchSize> SpecKernel::SizeOf(const std::vector<size_t>& config) const {
-  const std::vector<spec::Value> values = spec_->ValuesAt(config);
-  ASSIGN_OR_RETURN(LaunchSize size, spec::LaunchSizeOf(spec_->launch, values));
-  RETURN_IF_ERROR(declared_.Check(size, values));
-  const bool has_local = !spec_->arguments.empty() && spec_->arguments.back().memory == Argument::Memory::kLocal;
-  int64_t local_bytes = 0;
-  if (has_local) {
-    local_bytes =
-        spec_->arguments.back().values() * static_cast<int64_t>(spec::SizeOf(spec_->arguments.back().type.element));
-  }
-  const bool is_cuda = spec_->dialect == device::Dialect::kCuda;
-  if (device_ != nullptr) {
-    LaunchSize all = size;
-    all.shared_bytes += local_bytes;
-    RETURN_IF_ERROR(spec::CheckLimits(all, LimitsOf(device_->properties())));
-  }
-  // OpenCL has no other dynamic local memory than that of arguments. There, SharedMemory says what the kernel declares.
-  if (!is_cuda) size.shared_bytes = local_bytes;
-  return size;
+  const spec::LaunchLimits limits = device_ == nullptr ? spec::LaunchLimits() : LimitsOf(device_->properties());
+  return spec::KernelLaunch(*spec_, spec_->launch, declared_, config, limits);
 }
 
 absl::StatusOr<LaunchSize> SpecKernel::LaunchOf(const Config& config) const {
@@ -142,7 +117,8 @@ absl::StatusOr<measure::MeasureRequest> SpecKernel::MakeRequest(
 
 absl::StatusOr<measure::MeasureRequest> SpecKernel::MakeRequest(
     const std::string& function, const LaunchSize& size, std::shared_ptr<const device::CompiledCode> code) const {
-  measure::MeasureRequest request = {.code = std::move(code), .shape = ToShape(size), .kernel = spec_->kernel_name};
+  measure::MeasureRequest request = {
+      .code = std::move(code), .shape = spec::ToLaunchShape(size), .kernel = spec_->kernel_name};
   request.function = request.code->function.empty() ? function : request.code->function;
   int buffer = 0;
   for (const Argument& argument : spec_->arguments) {

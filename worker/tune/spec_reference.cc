@@ -15,6 +15,8 @@
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/spec/argument_data.h"
+#include "worker/spec/declared_block.h"
+#include "worker/spec/kernel_launch.h"
 #include "worker/spec/spec_space.h"
 #include "worker/tune/compile/compile_pool.h"
 #include "worker/tune/process/shared_bytes.h"
@@ -197,9 +199,10 @@ absl::StatusOr<Reference> MakeReference(const Specification& spec) {
                                               is_kernel ? verification.kernel_name : spec.kernel_name));
   Reference reference = {.function = source.function()};
   ASSIGN_OR_RETURN(reference.source, source.For(spec, verification.config));
-  ASSIGN_OR_RETURN(reference.size, spec::LaunchSizeOf(is_kernel ? verification.launch : spec.launch,
-                                                      spec.ValuesAt(verification.config)));
-  if (spec.dialect == device::Dialect::kOpenCl) reference.size.shared_bytes = 0;
+  const auto declared = spec::DeclaredBlock::Find(
+      source.text(), is_kernel ? verification.kernel_name : spec.kernel_name, spec.dialect, spec.names());
+  ASSIGN_OR_RETURN(reference.size, spec::KernelLaunch(spec, is_kernel ? verification.launch : spec.launch, declared,
+                                                      verification.config));
   return reference;
 }
 

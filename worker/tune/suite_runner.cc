@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <thread>
 #include <utility>
 
@@ -16,6 +17,8 @@
 #include "worker/device/device.h"
 #include "worker/device/open_device.h"
 #include "worker/runtime/tensor.h"
+#include "worker/tune/compile/compile_job.h"
+#include "worker/tune/compile/compiler_group.h"
 #include "worker/tune/spec_task.h"
 
 namespace telemetry::worker::tune {
@@ -57,6 +60,7 @@ class SuiteRunner {
 
   absl::StatusOr<std::vector<SuiteOutcome>> Run() {
     ASSIGN_OR_RETURN(std::vector<DeviceProperties> devices, ChooseDevices(suite_));
+    RETURN_IF_ERROR(StartCompilers(devices.front()));
     std::map<std::string, DeviceKind> kinds;
     for (const DeviceProperties& device : devices) {
       DeviceKind& kind = kinds[Cat(device.name, " ", runtime::DeviceTypeName(device.dialect))];
@@ -77,6 +81,17 @@ class SuiteRunner {
   }
 
  private:
+  // Starts the compilers of all devices and entries. They open the device or load the compiler's library while the
+  // first entries make their inputs.
+  absl::Status StartCompilers(const DeviceProperties& device) {
+    const compile::CompilePoolOptions& pool = options_.tuner.processes.compile;
+    ASSIGN_OR_RETURN(compilers_,
+                     compile::CompilerGroup::Create(
+                         {.program = pool.program, .memory_limit_bytes = pool.memory_limit_bytes}, pool.processes));
+    compilers_->Prewarm(compile::WarmUpJob(device), pool.time_limit);
+    return absl::OkStatus();
+  }
+
   // Tunes entries until none is left. Those that another worker tunes at the moment come last.
   void Work(const std::string& device, DeviceKind* kind) {
     std::vector<size_t> later;
@@ -113,6 +128,7 @@ class SuiteRunner {
                      .device = device,
                      .tuner = options_.tuner,
                      .rules = options_.rules};
+    task.tuner.processes.compile.compilers = compilers_;
     if (const std::optional<search::Effort> effort = entry.effort ? entry.effort : suite_.effort) {
       task.tuner.search.effort = *effort;
     }
@@ -156,6 +172,7 @@ class SuiteRunner {
   TuneSession& session_;
   const Suite& suite_;
   const SuiteOptions& options_;
+  std::shared_ptr<compile::CompilerGroup> compilers_;
   const SteadyTime began_ = SteadyNow();
   size_t entries_ = 0;  // total over all kinds of devices
   std::atomic<size_t> done_ = 0;

@@ -30,9 +30,10 @@ struct SuiteOutcome {
 };
 
 // Tunes every entry of a suite once on each kind of device in the suite, with one thread per device. Devices with the
-// same name share the entries, so two GPUs need half the time. An entry that fails gives an outcome with its error, and
-// the other entries continue. Once options.tuner.stop is set, no further entry begins. Outcomes are grouped by kind of
-// device, in the order of the suite. Returns NOT_FOUND if a device does not exist.
+// same name share the entries, so two GPUs need half the time. All devices share the compilers (CompilerGroup). An
+// entry that fails gives an outcome with its error, and the other entries continue. Once options.tuner.stop is set, no
+// further entry begins. Outcomes are grouped by kind of device, in the order of the suite. Returns NOT_FOUND if a
+// device does not exist.
 absl::StatusOr<std::vector<SuiteOutcome>> RunSuite(TuneSession& session, const Suite& suite,
                                                    const SuiteOptions& options);
 

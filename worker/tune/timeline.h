@@ -19,7 +19,8 @@ namespace telemetry::worker::tune {
 // results), "reference run" and "final". Steps of a config, in this order: "compile" (in a compiler process), "wait"
 // (for its turn to be measured), "load", "run" (once), "check", "sample" and "record" (of this config's result, and of
 // the start of the next one). The steps from "load" to "sample" of all configs follow each other without overlap; the
-// next config is loaded while a result is recorded.
+// next config is run while a result is recorded. "load ahead" is a part of the "run" of the config before: its code is
+// loaded while the device runs that one, and its own "load" takes no time then.
 class Timeline {
  public:
   // Creates the file, or empties it. Returns the errors of client::File.

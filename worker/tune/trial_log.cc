@@ -1,6 +1,7 @@
 #include "worker/tune/trial_log.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -41,9 +42,10 @@ absl::Status TrialLog::Start(int64_t generation, const codegen::Config& config) 
   return Add({{.timestamp_s = Now(), .generation = generation, .config = config, .status = status::kStarted}});
 }
 
-absl::Status TrialLog::Finish(AttemptRow row, const Beginning* next) {
+absl::Status TrialLog::Finish(AttemptRow row, const Beginning* next, std::vector<AttemptRow> others) {
   std::vector<AttemptRow> rows;
   rows.push_back(std::move(row));
+  std::move(others.begin(), others.end(), std::back_inserter(rows));
   if (next != nullptr) {
     rows.push_back({.generation = next->generation, .config = next->config, .status = status::kStarted});
   }

@@ -43,9 +43,10 @@ class TrialLog {
 
   // Records that the measurement of a config begins. Records nothing if an earlier process did so and then ended.
   absl::Status Start(int64_t generation, const codegen::Config& config);
-  // Records the result of a config and, if `next` is not null, that the measurement of another one begins: both with
-  // one fsync. Sets the rows' timestamp_s.
-  absl::Status Finish(recording::AttemptRow row, const Beginning* next = nullptr);
+  // Records the result of a config, then `others`, which are results of configs that are not measured, and, if `next`
+  // is not null, that the measurement of another one begins: all with one fsync. Sets the rows' timestamp_s.
+  absl::Status Finish(recording::AttemptRow row, const Beginning* next = nullptr,
+                      std::vector<recording::AttemptRow> others = {});
   // Records several results atomically: after a crash the journal has all of them or none.
   absl::Status FinishAll(std::vector<recording::AttemptRow> rows);
 

@@ -60,20 +60,24 @@ absl::StatusOr<measure::MeasureRequest> TuneProcesses::RequestFor(const Compiled
 }
 
 absl::StatusOr<measure::wire::Outcome> TuneProcesses::Measure(const CompiledCandidate& compiled,
-                                                              double give_up_above_ms, double far_above_ms) {
+                                                              double give_up_above_ms, double far_above_ms,
+                                                              const std::optional<CompiledCandidate>& next) {
   ASSIGN_OR_RETURN(measure::MeasureRequest request, RequestFor(compiled));
   request.effort.give_up_above_ms = give_up_above_ms;
   request.effort.far_above_ms = far_above_ms;
+  absl::StatusOr<measure::MeasureRequest> next_request = absl::NotFoundError("no next candidate");
+  if (next && next->result.code.ok()) next_request = RequestFor(*next);
   ASSIGN_OR_RETURN(measure::Measurer * measurer, ReadyMeasurer());
   const SteadyTime begin = SteadyNow();
   const absl::Cleanup count = [&] { measuring_ += ElapsedSince(begin); };
-  ASSIGN_OR_RETURN(measure::wire::Outcome outcome, measurer->Measure(request));
-  ReportSteps(compiled, outcome.steps(), begin);
+  ASSIGN_OR_RETURN(measure::wire::Outcome outcome,
+                   measurer->Measure(request, next_request.ok() ? &*next_request : nullptr));
+  ReportSteps(compiled, outcome.steps(), begin, next);
   return outcome;
 }
 
-void TuneProcesses::ReportSteps(const CompiledCandidate& compiled, const measure::wire::Steps& steps,
-                                SteadyTime begin) const {
+void TuneProcesses::ReportSteps(const CompiledCandidate& compiled, const measure::wire::Steps& steps, SteadyTime begin,
+                                const std::optional<CompiledCandidate>& next) const {
   const process::StepReport& report = options_.measure.on_step;
   if (!report) return;
   const std::string config = compiled.candidate->config.ToString();
@@ -89,6 +93,9 @@ void TuneProcesses::ReportSteps(const CompiledCandidate& compiled, const measure
   const SteadyTime checked = after(ran, steps.check_s());
   report("load", config, begin, loaded);
   report("run", config, loaded, ran);
+  if (next && steps.load_next_s() > 0) {
+    report("load ahead", next->candidate->config.ToString(), loaded, after(loaded, steps.load_next_s()));
+  }
   report("check", config, ran, checked);
   report("sample", config, checked, SteadyNow());
 }

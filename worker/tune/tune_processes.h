@@ -2,6 +2,7 @@
 
 #include <future>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -41,8 +42,11 @@ class TuneProcesses {
   // Measure candidates that compiled successfully. The first call waits until the measuring process has started. Return
   // the errors of TuneSubject::measure_problem, Measurer::Start, MakeRequest and of the Measurer's method of the same
   // name.
+  // `next` is the candidate that will probably be measured next: its code is loaded meanwhile. It is ignored if it did
+  // not compile.
   absl::StatusOr<measure::wire::Outcome> Measure(const CompiledCandidate& compiled, double give_up_above_ms,
-                                                 double far_above_ms);
+                                                 double far_above_ms,
+                                                 const std::optional<CompiledCandidate>& next = std::nullopt);
   absl::StatusOr<measure::FinalOutcome> MeasureInterleaved(const std::vector<CompiledCandidate>& compiled,
                                                            const measure::FinalEffort& effort);
   // The duration from the start until the measuring process was ready; 0: it was not needed yet.
@@ -56,7 +60,8 @@ class TuneProcesses {
   absl::StatusOr<measure::Measurer*> ReadyMeasurer();
   absl::StatusOr<measure::MeasureRequest> RequestFor(const CompiledCandidate& compiled) const;
   // Reports the steps of a config whose measurement lasted from `begin` until now.
-  void ReportSteps(const CompiledCandidate& compiled, const measure::wire::Steps& steps, SteadyTime begin) const;
+  void ReportSteps(const CompiledCandidate& compiled, const measure::wire::Steps& steps, SteadyTime begin,
+                   const std::optional<CompiledCandidate>& next) const;
 
   const TuneSubject subject_;
   const TuneProcessOptions options_;

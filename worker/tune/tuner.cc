@@ -27,6 +27,8 @@ using recording::AttemptRow;
 
 constexpr char kOverBudget[] = "the time budget was used up before its turn";
 constexpr absl::Duration kStopInterval = absl::Milliseconds(100);
+// The interval at which the tuner looks for a proposal while a config is being measured.
+constexpr absl::Duration kProposalInterval = absl::Milliseconds(5);
 // The most configs that the search proposes at once, after the first ones. Fewer give it more results for each
 // proposal, but take more of its time.
 constexpr int kMostAtOnce = 8;
@@ -68,24 +70,33 @@ class Attempt {
   absl::Status ReplayProposals();
   bool WantsProposal() const;
   void Ask(size_t learnt);
-  // Waits for the proposal and submits its configs. The log has those of earlier processes already.
+  // Waits for the proposal and submits its configs. The log has those of earlier processes already. If a config is
+  // being measured, the configs that are not run are recorded after its result.
   absl::Status TakeProposal(bool is_repeated);
   bool HasProposal() const { return proposer_->is_asked() && proposer_->Await(absl::ZeroDuration()); }
   absl::Status Submit(const std::vector<Config>& configs);
-  // Records the configs that the search considered and that are not run: duplicates, and those without code. Configs
-  // that are known to be slow have no row.
-  absl::Status FinishPassedOver();
+  // Returns rows for the configs that the search considered and that are not run: duplicates, and those without code.
+  // Configs that are known to be slow have no row.
+  std::vector<AttemptRow> TakePassedOver();
+  absl::Status RecordUnmeasured();
   absl::Status RunInterrupted();
   // Runs the default config before all others of the attempt, also if these compile faster: `compare` and the pages
   // take the first result of an attempt for that of its default config.
   absl::Status RunDefault();
-  // Runs the config, and then every other that is compiled by then, until something else has to be done.
+  // Runs the config, and then others as long as the next one is compiled. Proposals are taken meanwhile, so that the
+  // device waits neither for them nor for the journal.
   absl::Status RunCompiled(CompiledCandidate compiled);
   // A config that is being measured on another thread, unless it did not compile.
   struct Running {
     CompiledCandidate compiled;
     std::future<absl::StatusOr<measure::wire::Outcome>> outcome;  // waits in its destructor
+
+    bool IsMeasured(absl::Duration patience) const {
+      return !outcome.valid() || outcome.wait_for(absl::ToChronoNanoseconds(patience)) == std::future_status::ready;
+    }
   };
+  // Asks for proposals and takes them until the config has been measured.
+  absl::Status ProposeMeanwhile(const Running& running);
   absl::Status Start(const CompiledCandidate& compiled);
   Running BeginRun(CompiledCandidate compiled);
   absl::StatusOr<AttemptRow> EndRun(Running running);
@@ -135,6 +146,9 @@ class Attempt {
   };
   std::optional<int> tensor_core_dots_;  // of the default config; unset: not known yet
   std::vector<PassedOver> passed_over_;  // belongs to the proposer while it is asked
+  // Rows that may not be recorded yet: in sidecars, the result of a config must follow the row of its start.
+  std::vector<AttemptRow> unmeasured_;
+  bool is_measuring_ = false;
   std::vector<int64_t> earlier_learnt_;  // the proposals of earlier processes
 
   int64_t generation_ = 0;                    // of the last proposal
@@ -282,19 +296,25 @@ absl::Status Attempt::TakeProposal(bool is_repeated) {
   const Proposer::Proposal proposal = proposer_->Take();
   if (proposal.configs.empty()) {
     learnt_in_vain_ = learnt_;
-    return FinishPassedOver();
+    return RecordUnmeasured();
   }
   learnt_in_vain_.reset();
   if (proposal.generation != generation_) proposed_ = 0;
   generation_ = proposal.generation;
   if (!is_repeated) log_->Propose(static_cast<int64_t>(learnt_));
-  RETURN_IF_ERROR(FinishPassedOver());
+  RETURN_IF_ERROR(RecordUnmeasured());
   RETURN_IF_ERROR(Submit(proposal.configs));
   ReportGenerations(generation_);
   return absl::OkStatus();
 }
 
-absl::Status Attempt::FinishPassedOver() {
+absl::Status Attempt::RecordUnmeasured() {
+  for (AttemptRow& row : TakePassedOver()) unmeasured_.push_back(std::move(row));
+  if (is_measuring_ || unmeasured_.empty()) return absl::OkStatus();
+  return log_->FinishAll(std::exchange(unmeasured_, {}));
+}
+
+std::vector<AttemptRow> Attempt::TakePassedOver() {
   std::vector<AttemptRow> rows;
   for (PassedOver& passed : passed_over_) {
     if (log_->Find(passed.config.id()) != nullptr) continue;
@@ -310,7 +330,7 @@ absl::Status Attempt::FinishPassedOver() {
     rows.push_back(std::move(row));
   }
   passed_over_.clear();
-  return rows.empty() ? absl::OkStatus() : log_->FinishAll(std::move(rows));
+  return rows;
 }
 
 absl::Status Attempt::Submit(const std::vector<Config>& configs) {
@@ -349,13 +369,25 @@ absl::Status Attempt::RunCompiled(CompiledCandidate compiled) {
   RETURN_IF_ERROR(Start(compiled));
   std::optional<Running> running = BeginRun(std::move(compiled));
   while (running) {
+    RETURN_IF_ERROR(ProposeMeanwhile(*running));
     ASSIGN_OR_RETURN(AttemptRow row, EndRun(*std::move(running)));
-    const bool is_needed = IsStopped() || IsOverBudget() || WantsProposal() || HasProposal();
-    const bool may_go_on = !is_needed && processes_->queue().under_way() > 0;
+    const bool may_go_on = !IsStopped() && !IsOverBudget() && processes_->queue().under_way() > 0;
     RETURN_IF_ERROR(Finish(std::move(row), may_go_on ? processes_->queue().Poll() : std::nullopt, &running));
     ReportProgress();
     ReportGenerations(generation_);
   }
+  return absl::OkStatus();
+}
+
+absl::Status Attempt::ProposeMeanwhile(const Running& running) {
+  is_measuring_ = true;
+  const absl::Cleanup end = [this] { is_measuring_ = false; };
+  // A search that learns waits for the first result.
+  const bool may_ask = !log_->results().empty() || !search::Learns(options_.search);
+  do {
+    if (may_ask && WantsProposal()) Ask(log_->results().size());
+    if (HasProposal()) RETURN_IF_ERROR(TakeProposal(/*is_repeated=*/false));
+  } while (!running.IsMeasured(kProposalInterval) && !IsStopped() && !IsOverBudget());
   return absl::OkStatus();
 }
 
@@ -369,8 +401,11 @@ Attempt::Running Attempt::BeginRun(CompiledCandidate compiled) {
   Running running = {.compiled = std::move(compiled), .outcome = {}};
   if (!IsMeasured(running.compiled)) return running;
   const double best_ms = best_ms_.value_or(std::numeric_limits<double>::infinity());
-  running.outcome = std::async(std::launch::async, [this, compiled = running.compiled, best_ms] {
-    return processes_->Measure(compiled, best_ms * options_.give_up_factor, best_ms * options_.far_factor);
+  // Values are debugged one launch at a time.
+  std::optional<CompiledCandidate> next;
+  if (!options_.processes.measure.debug.is_on()) next = processes_->queue().Peek();
+  running.outcome = std::async(std::launch::async, [this, compiled = running.compiled, next, best_ms] {
+    return processes_->Measure(compiled, best_ms * options_.give_up_factor, best_ms * options_.far_factor, next);
   });
   return running;
 }
@@ -408,7 +443,7 @@ absl::Status Attempt::Finish(AttemptRow row, std::optional<CompiledCandidate> ne
   const bool overlaps = !options_.processes.measure.debug.is_on();
   running->reset();
   if (next && overlaps) *running = BeginRun(*next);
-  RETURN_IF_ERROR(log_->Finish(std::move(row), beginning ? &*beginning : nullptr));
+  RETURN_IF_ERROR(log_->Finish(std::move(row), beginning ? &*beginning : nullptr, std::exchange(unmeasured_, {})));
   if (next && !overlaps) *running = BeginRun(*std::move(next));
   return absl::OkStatus();
 }

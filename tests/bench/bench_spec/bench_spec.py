@@ -85,7 +85,7 @@ def read_timeline(path):
                 start.append((row["step"], begin, end))
                 continue
             steps.setdefault(row["step"], []).append(end - begin)
-            if row["step"] not in ("compile", "wait", "record"):
+            if row["step"] not in ("compile", "wait", "load ahead", "record"):
                 busy.append((begin, end))
     busy.sort()
     steps["idle"] = [max(0.0, later[0] - earlier[1]) for earlier, later in itertools.pairwise(busy)]
@@ -283,10 +283,10 @@ def print_timeline(name, outcome):
     for step, begin, end in outcome.start:
         print(f"  {step:22}{begin:9.3f} s to {end:9.3f} s")
     if outcome.steps:
-        print("  step      times      all s    median ms     most ms")
+        print("  step        times      all s    median ms     most ms")
     for step, seconds in outcome.steps.items():
         middle = statistics.median(seconds) if seconds else 0
-        print(f"  {step:8}{len(seconds):7}{sum(seconds):11.2f}{1e3 * middle:13.2f}{1e3 * max(seconds, default=0):12.1f}")
+        print(f"  {step:10}{len(seconds):7}{sum(seconds):11.2f}{1e3 * middle:13.2f}{1e3 * max(seconds, default=0):12.1f}")
 
 
 def main():

@@ -57,6 +57,20 @@ TEST_F(CompileQueueTest, AnAwaitedCandidateDoesNotWaitForOthers) {
   for (int n = 0; n < 9; ++n) EXPECT_EQ(queue_.Next(absl::InfiniteDuration())->candidate->config, ConfigOf(n));
 }
 
+TEST_F(CompileQueueTest, TheNextCandidateCanBeSeenBefore) {
+  EXPECT_FALSE(queue_.Peek().has_value());
+  for (int n = 0; n < 2; ++n) Submit(n);
+  pool_->Drain();
+  for (int n = 0; n < 2; ++n) {
+    const std::optional<CompiledCandidate> seen = queue_.Peek();
+    ASSERT_TRUE(seen.has_value());
+    EXPECT_EQ(seen->candidate->config, ConfigOf(n));
+    EXPECT_EQ(queue_.under_way(), 2u - static_cast<size_t>(n));
+    EXPECT_EQ(queue_.Next(absl::InfiniteDuration())->candidate, seen->candidate);
+  }
+  EXPECT_FALSE(queue_.Peek().has_value());
+}
+
 TEST_F(CompileQueueTest, WaitingCandidatesCanBeDropped) {
   for (int n = 0; n < 10; ++n) Submit(n);
   queue_.DropWaiting();

@@ -42,6 +42,13 @@ TEST_F(SpecTuneTest, TunesPnpolyAgainstAReferenceConfig) {
   EXPECT_EQ(fixture_.Statuses().count("error"), 0u);
 }
 
+// The reference config needs the local memory, too.
+TEST_F(SpecTuneTest, TunesAKernelWithALocalArgument) {
+  const absl::StatusOr<TuneResult> result = Tune(TestdataDir() + "/../worker/wrapper/source/relax.opencl.json", 3);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_THAT(fixture_.Statuses(), testing::ElementsAre(testing::Key("ok")));
+}
+
 constexpr char kBadModes[] = R"(
 __kernel void add(__global int* out, __global const int* in) {
   const int i = get_global_id(0);

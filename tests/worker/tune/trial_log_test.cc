@@ -39,6 +39,17 @@ TEST_F(TrialLogTest, KnowsWhichConfigWasInterruptedWhateverWasPassedOverSince) {
   EXPECT_FALSE(log_.Interrupted().has_value());
 }
 
+TEST_F(TrialLogTest, OtherResultsComeBeforeTheNextStart) {
+  ASSERT_TRUE(log_.Start(0, Warps(1)).ok());
+  const Beginning next = {.generation = 1, .config = Warps(4)};
+  ASSERT_TRUE(log_.Finish(Row(0, Warps(1), status::kOk), &next, {Row(1, Warps(2), status::kDeduplicated)}).ok());
+  std::vector<std::string> statuses;
+  for (const recording::AttemptRow& row : log_.rows()) statuses.push_back(row.status);
+  const std::vector<std::string> expected = {status::kStarted, status::kOk, status::kDeduplicated, status::kStarted};
+  EXPECT_EQ(statuses, expected);
+  EXPECT_EQ(log_.Interrupted(), Warps(4));
+}
+
 TEST_F(TrialLogTest, AConfigThatAnEarlierProcessStartedIsNotStartedAgain) {
   ASSERT_TRUE(log_.Replay({Row(0, Warps(2), status::kStarted)}).ok());
   ASSERT_TRUE(log_.Start(0, Warps(2)).ok());

@@ -154,8 +154,10 @@ TEST(TunerTest, AnExactEffortIsThatOfEveryConfigAndItsStepsAreReported) {
   EXPECT_GE(measured, 2);
   EXPECT_THAT(steps[""], testing::IsSupersetOf({"image", "problem", "final"}));
   EXPECT_EQ(steps.size(), static_cast<size_t>(measured) + 1);
-  for (const auto& [config, of_config] : steps) {
+  for (auto& [config, of_config] : steps) {
     if (config.empty()) continue;
+    // If it was compiled by then, its code was loaded while the config before ran.
+    if (of_config.front() == "load ahead") of_config.erase(of_config.begin());
     EXPECT_THAT(of_config, testing::ElementsAre("compile", "wait", "load", "run", "check", "sample", "record"));
   }
 }

@@ -7,12 +7,25 @@
 
 namespace telemetry::worker::tune::compile {
 
-CompileJob MakeJob(std::string source, const device::Device& device) {
-  const device::DeviceProperties& properties = device.properties();
+namespace {
+
+CompileJob JobFor(std::string source, const device::DeviceProperties& properties, const std::string& device) {
   const bool is_cuda = properties.dialect == device::Dialect::kCuda;
-  return {.source = std::move(source),
-          .dialect = properties.dialect,
-          .target = is_cuda ? properties.architecture : device.id()};
+  return {
+      .source = std::move(source), .dialect = properties.dialect, .target = is_cuda ? properties.architecture : device};
+}
+
+}  // namespace
+
+CompileJob MakeJob(std::string source, const device::Device& device) {
+  return JobFor(std::move(source), device.properties(), device.id());
+}
+
+CompileJob WarmUpJob(const device::DeviceProperties& properties) {
+  const bool is_cuda = properties.dialect == device::Dialect::kCuda;
+  return JobFor(is_cuda ? "extern \"C\" __global__ void warm_up(int* x) { *x = 1; }\n"
+                        : "__kernel void warm_up(__global int* x) { *x = 1; }\n",
+                properties, device::DeviceId(properties));
 }
 
 std::string JobKey(const CompileJob& job) {

@@ -38,6 +38,9 @@ struct CompileResult {
 // Returns the job that compiles a source for a device, whose id is "cuda:0" or "opencl:0".
 CompileJob MakeJob(std::string source, const device::Device& device);
 
+// Returns a job with a small source for CompilerGroup::Prewarm.
+CompileJob WarmUpJob(const device::DeviceProperties& properties);
+
 // Returns a key of 32 bytes. Jobs with the same key have interchangeable results.
 std::string JobKey(const CompileJob& job);
 

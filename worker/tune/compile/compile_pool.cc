@@ -5,6 +5,7 @@
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "worker/tune/compile/code_folder.h"
 
 namespace telemetry::worker::tune::compile {
@@ -15,20 +16,37 @@ absl::StatusOr<std::unique_ptr<CompilePool>> CompilePool::Create(CompilePoolOpti
                                                    " processes and a time limit of ",
                                                    absl::FormatDuration(options.time_limit)));
   }
-  if (options.processes == 0) options.processes = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  std::shared_ptr<CompilerGroup> compilers = options.compilers;
+  if (compilers == nullptr) {
+    ASSIGN_OR_RETURN(
+        compilers, CompilerGroup::Create({.program = options.program, .memory_limit_bytes = options.memory_limit_bytes},
+                                         options.processes));
+  }
   if (!options.code_folder.empty()) CodeFolder(options.code_folder).Trim(options.code_folder_bytes).IgnoreError();
-  return absl::WrapUnique(new CompilePool(std::move(options)));
+  return absl::WrapUnique(new CompilePool(std::move(options), std::move(compilers)));
+}
+
+CompilePool::CompilePool(CompilePoolOptions options, std::shared_ptr<CompilerGroup> compilers)
+    : options_(std::move(options)), kept_(options_.kept_bytes) {
+  CompilerGroup::Calls calls = {
+      .limit_for = [this](const CompileJob& job) { return LimitFor(job); },
+      .finish =
+          [this](CompilerGroup::Task* task, CompileResult result) {
+            TrimCodeFolder(result);
+            Finish(*static_cast<Compilation*>(task), std::move(result));
+          },
+      .code_folder = options_.code_folder,
+  };
+  member_ = std::make_unique<CompilerGroup::Member>(std::move(compilers), std::move(calls));
 }
 
 CompilePool::~CompilePool() {
-  std::vector<std::unique_ptr<Lane>> lanes;
   {
     absl::MutexLock lock(&mutex_);
     ending_ = true;
     CancelAll();
-    lanes = std::move(lanes_);
   }
-  for (const std::unique_ptr<Lane>& lane : lanes) lane->thread.join();
+  member_.reset();
 }
 
 void CompilePool::Submit(CompileJob job, Callback done) { Submit(std::move(job), std::move(done), Place::kLast); }
@@ -50,13 +68,11 @@ void CompilePool::Submit(CompileJob job, Callback done, Place place) {
   std::shared_ptr<Compilation>& open = open_[key];
   if (open == nullptr) {
     open = std::make_shared<Compilation>(std::move(key), std::move(job));
-    queue_.insert(place == Place::kFirst ? queue_.begin() : queue_.end(), open);
     ++stats_.unique_sources;
-    StartLaneIfNeeded();
+    member_->Add(open, place == Place::kFirst);
   } else {
     ++stats_.deduplicated;
-    const auto queued = std::find(queue_.begin(), queue_.end(), open);
-    if (place == Place::kFirst && queued != queue_.end()) std::rotate(queue_.begin(), queued, queued + 1);
+    if (place == Place::kFirst) member_->MoveFirst(open.get());
   }
   open->waiting.push_back(std::move(done));
 }
@@ -73,25 +89,6 @@ std::future<CompileResult> CompilePool::SubmitForFuture(CompileJob job, Place pl
   Submit(
       std::move(job), [promise](const CompileResult& compiled) { promise->set_value(compiled); }, place);
   return result;
-}
-
-void CompilePool::StartLaneIfNeeded() {
-  const auto idle = static_cast<size_t>(
-      std::count_if(lanes_.begin(), lanes_.end(), [](const auto& lane) { return lane->running == nullptr; }));
-  if (queue_.size() <= idle || lanes_.size() == static_cast<size_t>(options_.processes)) return;
-  lanes_.push_back(std::make_unique<Lane>(CompilerOptions{.program = options_.program,
-                                                          .memory_limit_bytes = options_.memory_limit_bytes,
-                                                          .code_folder = options_.code_folder}));
-  Lane* lane = lanes_.back().get();
-  lane->thread = std::thread([this, lane] { Run(lane); });
-}
-
-void CompilePool::Run(Lane* lane) {
-  while (const std::shared_ptr<Compilation> compilation = Next(lane)) {
-    CompileResult result = lane->compiler.Compile(compilation->job, LimitFor(compilation->job), compilation->cancelled);
-    TrimCodeFolder(result);
-    Finish(lane, *compilation, std::move(result));
-  }
 }
 
 void CompilePool::TrimCodeFolder(const CompileResult& result) {
@@ -115,20 +112,9 @@ absl::Duration CompilePool::LimitFor(const CompileJob& job) const {
   return std::min(options_.time_limit, std::max(limit, CompilePoolOptions::kLeastLimit));
 }
 
-// Returns null when the pool ends.
-std::shared_ptr<CompilePool::Compilation> CompilePool::Next(Lane* lane) {
-  absl::MutexLock lock(&mutex_);
-  mutex_.Await(absl::Condition(this, &CompilePool::HasWork));
-  if (queue_.empty()) return nullptr;
-  lane->running = std::move(queue_.front());
-  queue_.pop_front();
-  return lane->running;
-}
-
-void CompilePool::Finish(Lane* lane, const Compilation& compilation, CompileResult result) {
+void CompilePool::Finish(const Compilation& compilation, CompileResult result) {
   auto shared = std::make_shared<const CompileResult>(std::move(result));
   absl::MutexLock lock(&mutex_);
-  lane->running = nullptr;
   if (!shared->from_folder) stats_.busy_seconds += shared->seconds;
   if (compilation.cancelled) return;  // the callbacks have already been posted
   Count(shared->code.status());
@@ -168,16 +154,13 @@ void CompilePool::Cancel() {
 }
 
 void CompilePool::CancelAll() {
-  queue_.clear();
   for (const auto& [key, compilation] : open_) {
     compilation->cancelled = true;
     ++stats_.cancelled;
     DeliverToAll(*compilation, Cancelled());
   }
   open_.clear();
-  for (const std::unique_ptr<Lane>& lane : lanes_) {
-    if (lane->running != nullptr) lane->compiler.Interrupt();
-  }
+  member_->CancelAll();
 }
 
 std::shared_ptr<const CompileResult> CompilePool::Cancelled() {

@@ -1,14 +1,11 @@
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <future>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -20,13 +17,16 @@
 #include "absl/time/time.h"
 #include "worker/tune/compile/callback_thread.h"
 #include "worker/tune/compile/compile_job.h"
-#include "worker/tune/compile/compiler.h"
+#include "worker/tune/compile/compiler_group.h"
 #include "worker/tune/compile/result_store.h"
 
 namespace telemetry::worker::tune::compile {
 
 // Options of a CompilePool.
 struct CompilePoolOptions {
+  // The compilers, which may be shared with other pools; null: the pool has its own, of the next two members and
+  // memory_limit_bytes.
+  std::shared_ptr<CompilerGroup> compilers;
   process::ChildProgram program;
   int processes = 0;                              // maximum of compiler processes; 0: one per usable processor
   absl::Duration time_limit = absl::Seconds(60);  // for one source, including the start of its compiler process
@@ -61,9 +61,9 @@ struct CompilePoolStats {
   double busy_seconds = 0;  // of the compilers, summed over all processes
 };
 
-// Compiles sources in separate processes, several at a time. NVRTC compiles one source at a time in a process, and a
-// source that crashes or hangs its compiler costs one job. Equal jobs are compiled once. Processes start when there is
-// work for them, and end with the pool.
+// Compiles the sources of one attempt in separate processes, several at a time (CompilerGroup). NVRTC compiles one
+// source at a time in a process, and a source that crashes or hangs its compiler costs one job. Equal jobs are compiled
+// once.
 //
 // Thread-safe. Callbacks run one after the other on a thread of the pool. They may call Submit(), but must neither call
 // Drain() nor destroy the pool. Compilation continues while a callback runs.
@@ -93,43 +93,29 @@ class CompilePool {
   void Cancel();
 
   CompilePoolStats stats() const;
-  int processes() const { return options_.processes; }  // the maximum
+  int processes() const { return member_->group().processes(); }  // the maximum, also if others share them
 
  private:
   // One source in the pool, with the callbacks that wait for its result.
-  struct Compilation {
-    Compilation(std::string key, CompileJob job) : key(std::move(key)), job(std::move(job)) {}
+  struct Compilation : CompilerGroup::Task {
+    Compilation(std::string its_key, CompileJob compiled) : Task(std::move(compiled)), key(std::move(its_key)) {}
     const std::string key;
-    const CompileJob job;
     std::vector<Callback> waiting;  // guarded by the pool's mutex
-    std::atomic<bool> cancelled = false;
   };
 
-  // A thread with its compiler process.
-  struct Lane {
-    explicit Lane(const CompilerOptions& options) : compiler(options) {}
-    Compiler compiler;
-    std::shared_ptr<Compilation> running;  // null: idle. Guarded by the pool's mutex
-    std::thread thread;
-  };
-
-  explicit CompilePool(CompilePoolOptions options) : options_(std::move(options)), kept_(options_.kept_bytes) {}
+  CompilePool(CompilePoolOptions options, std::shared_ptr<CompilerGroup> compilers);
 
   enum class Place { kLast, kFirst };
   void Submit(CompileJob job, Callback done, Place place);
   std::future<CompileResult> SubmitForFuture(CompileJob job, Place place);
-  void StartLaneIfNeeded() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Run(Lane* lane);
   absl::Duration LimitFor(const CompileJob& job) const;
-  std::shared_ptr<Compilation> Next(Lane* lane);
-  void Finish(Lane* lane, const Compilation& compilation, CompileResult result);
+  void Finish(const Compilation& compilation, CompileResult result);
   void Count(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void TrimCodeFolder(const CompileResult& result);
   void CancelAll() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void DeliverToAll(const Compilation& compilation, const std::shared_ptr<const CompileResult>& result);
   void Deliver(Callback done, std::shared_ptr<const CompileResult> result, bool deduplicated);
   static std::shared_ptr<const CompileResult> Cancelled();
-  bool HasWork() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return ending_ || !queue_.empty(); }
   bool IsDrained() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return undelivered_ == 0; }
 
   const CompilePoolOptions options_;
@@ -141,8 +127,7 @@ class CompilePool {
   ResultStore kept_ ABSL_GUARDED_BY(mutex_);
   uint64_t added_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // to the code folder, since it was trimmed
   absl::flat_hash_map<std::string, std::shared_ptr<Compilation>> open_ ABSL_GUARDED_BY(mutex_);  // queued or running
-  std::deque<std::shared_ptr<Compilation>> queue_ ABSL_GUARDED_BY(mutex_);
-  std::vector<std::unique_ptr<Lane>> lanes_ ABSL_GUARDED_BY(mutex_);
+  std::unique_ptr<CompilerGroup::Member> member_;  // set until the destructor
   CallbackThread callbacks_;  // the last member: its thread ends before the members that callbacks use
 };
 

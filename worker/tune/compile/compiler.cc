@@ -56,12 +56,13 @@ CompileResult ToCompileResult(CompileReply reply) {
 
 }  // namespace
 
-CompileResult Compiler::Compile(const CompileJob& job, absl::Duration time_limit, const std::atomic<bool>& cancelled) {
+CompileResult Compiler::Compile(const CompileJob& job, absl::Duration time_limit, const std::atomic<bool>& cancelled,
+                                const std::string& code_folder) {
   const absl::StatusOr<process::ChildProcess*> child = Child(cancelled);
   if (!child.ok()) return {.code = child.status()};
   const Clock::time_point begin = Clock::now();
   CompileResult result;
-  const absl::Status status = Exchange(*child, job, time_limit, &result);
+  const absl::Status status = Exchange(*child, MakeRequest(job, code_folder), time_limit, &result);
   if (status.ok()) return result;
   Discard();
   result.code = cancelled ? absl::CancelledError("compiling was cancelled") : Failure(status, job, time_limit);
@@ -73,8 +74,8 @@ absl::StatusOr<process::ChildProcess*> Compiler::Child(const std::atomic<bool>& 
   absl::MutexLock lock(&mutex_);
   // Checked under the lock: an Interrupt either comes before this check or finds the process.
   if (cancelled) return absl::CancelledError("compiling was cancelled");
-  // A process that died while idle must not fail the next job.
-  if (child_ != nullptr && !interrupted_ && child_->IsRunning()) return child_.get();
+  // A process that died while idle must not fail the next job, nor one that has kept much memory of earlier jobs.
+  if (child_ != nullptr && !interrupted_ && child_->IsRunning() && HasRoom(*child_)) return child_.get();
   child_.reset();
   interrupted_ = false;
   ASSIGN_OR_RETURN(std::unique_ptr<process::ChildProcess> child,
@@ -84,9 +85,13 @@ absl::StatusOr<process::ChildProcess*> Compiler::Child(const std::atomic<bool>& 
   return child_.get();
 }
 
-absl::Status Compiler::Exchange(process::ChildProcess* child, const CompileJob& job, absl::Duration time_limit,
+bool Compiler::HasRoom(const process::ChildProcess& child) const {
+  return options_.memory_limit_bytes == 0 || child.ResidentBytes() <= options_.memory_limit_bytes / 4;
+}
+
+absl::Status Compiler::Exchange(process::ChildProcess* child, const CompileRequest& request, absl::Duration time_limit,
                                 CompileResult* result) {
-  RETURN_IF_ERROR(child->Send(MakeRequest(job, options_.code_folder), time_limit));
+  RETURN_IF_ERROR(child->Send(request, time_limit));
   CompileReply reply;
   RETURN_IF_ERROR(child->Receive(&reply, time_limit));
   *result = ToCompileResult(std::move(reply));

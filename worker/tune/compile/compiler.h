@@ -12,6 +12,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "worker/tune/compile/compile_job.h"
+#include "worker/tune/compile/compile_messages.pb.h"
 #include "worker/tune/process/child_process.h"
 
 namespace telemetry::worker::tune::compile {
@@ -20,28 +21,30 @@ namespace telemetry::worker::tune::compile {
 struct CompilerOptions {
   process::ChildProgram program;
   uint64_t memory_limit_bytes = 0;  // that a process may use; 0: no limit
-  std::string code_folder;          // the path of the CodeFolder that keeps the code; empty: none
 };
 
-// Runs one compiler process at a time. The process is started when it is first needed and replaced after it died or was
-// killed. One thread calls Compile; any thread may call Interrupt.
+// Runs one compiler process at a time. The process is started when it is first needed. It is replaced after it died or
+// was killed, and when it holds a quarter of its memory limit between two jobs. One thread calls Compile; any thread
+// may call Interrupt.
 class Compiler {
  public:
   explicit Compiler(CompilerOptions options) : options_(std::move(options)) {}
 
-  // Compiles one source. `cancelled` must become true before the Interrupt call that cancels this job.
-  CompileResult Compile(const CompileJob& job, absl::Duration time_limit, const std::atomic<bool>& cancelled);
+  // Compiles one source. `cancelled` must become true before the Interrupt call that cancels this job. `code_folder` is
+  // the path of the CodeFolder that keeps the code; empty: none.
+  CompileResult Compile(const CompileJob& job, absl::Duration time_limit, const std::atomic<bool>& cancelled,
+                        const std::string& code_folder = "");
 
   // Kills the process, if there is one.
   void Interrupt();
 
  private:
   absl::StatusOr<process::ChildProcess*> Child(const std::atomic<bool>& cancelled);
-  absl::Status Exchange(process::ChildProcess* child, const CompileJob& job, absl::Duration time_limit,
-                        CompileResult* result);
+  static absl::Status Exchange(process::ChildProcess* child, const CompileRequest& request, absl::Duration time_limit,
+                               CompileResult* result);
+  bool HasRoom(const process::ChildProcess& child) const;
   void Discard();
 
-  const process::ChildProgram program_;
   const CompilerOptions options_;
   absl::Mutex mutex_;
   std::unique_ptr<process::ChildProcess> child_

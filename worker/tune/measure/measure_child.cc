@@ -47,15 +47,17 @@ class MeasureChild {
   absl::Status Open(const wire::Setup& setup, std::vector<process::OwnedFd> fds) {
     if (fds.size() != 1) return absl::InvalidArgumentError("a setup needs one descriptor, the problem's data");
     ASSIGN_OR_RETURN(process::SharedBytes data, process::SharedBytes::Open(std::move(fds[0])));
-    const auto report = [this](std::string_view phase, bool looks_at_values, int rounds = 0) {
+    const auto report = [this](std::string_view phase, bool looks_at_values, int rounds = 0, bool of_next = false) {
       wire::Reply reply;
       reply.mutable_progress()->set_phase(std::string(phase));
       reply.mutable_progress()->set_looks_at_values(looks_at_values);
       reply.mutable_progress()->set_rounds(rounds);
+      reply.mutable_progress()->set_of_next(of_next);
       parent_->Send(reply).IgnoreError();  // the next Receive notices a closed connection
     };
     MeasureSession::Reports reports = {
         .phase = [report](std::string_view phase) { report(phase, false); },
+        .loads_next = [report] { report(kLoadPhase, false, 0, /*of_next=*/true); },
         .looks_at_values = [report](std::string_view phase) { report(phase, true); },
         .rounds = [report](int rounds) { report(kRunPhase, false, rounds); },
         .print =
@@ -107,9 +109,10 @@ class MeasureChild {
     if (session_ == nullptr) {
       outcomes->set_ends(true);
     } else {
-      *outcomes = request.has_final()      ? session_->MeasureFinal(request.final())
-                  : request.has_evaluate() ? session_->Evaluate(request.evaluate())
-                                           : session_->Measure(request.config());
+      *outcomes = request.has_final() ? session_->MeasureFinal(request.final())
+                  : request.has_evaluate()
+                      ? session_->Evaluate(request.evaluate())
+                      : session_->Measure(request.config(), request.has_next() ? &request.next() : nullptr);
     }
     return !outcomes->ends();
   }

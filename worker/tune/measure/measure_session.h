@@ -40,6 +40,8 @@ class MeasureSession {
   struct Reports {
     // Called before each step that may crash or hang: "load", "launch", "run", "check".
     std::function<void(std::string_view phase)> phase;
+    // Called instead of that before the code of the next config is loaded.
+    std::function<void()> loads_next;
     // Called within a phase before values are printed or saved.
     std::function<void(std::string_view phase)> looks_at_values;
     // Called during a final with the number of rounds done so far.
@@ -52,8 +54,10 @@ class MeasureSession {
   static absl::StatusOr<std::unique_ptr<MeasureSession>> Open(OpenedDevice opened, wire::Setup setup,
                                                               process::SharedBytes data, Reports reports);
 
-  // Returns one outcome. A failure of the config is part of it.
-  wire::Outcomes Measure(const wire::Config& config);
+  // Returns one outcome. A failure of the config is part of it. `next` may be null; it is the config that the next call
+  // will probably get. Its code is loaded while the device runs `config` for the first time, which is not timed:
+  // loading may wait for the device, so it must not happen between or within samples.
+  wire::Outcomes Measure(const wire::Config& config, const wire::Config* next = nullptr);
 
   // Runs a config once on the first data set, without samples. Its results are not compared, and stay in the buffers
   // until the next call.
@@ -79,9 +83,15 @@ class MeasureSession {
   // Loads, runs once and checks a config, with its results or only for damage. Returns null if it failed; the failure
   // is in `outcome`.
   std::unique_ptr<LoadedConfig> LoadChecked(const wire::Config& config, int data_set, bool with_results,
-                                            wire::Outcome* outcome);
-  absl::Status RunOnce(LoadedConfig& loaded, const wire::Config& config, int data_set, wire::Outcome* outcome);
-  absl::Status LaunchAndWait(LoadedConfig& loaded, wire::Outcome* outcome);
+                                            wire::Outcome* outcome, const wire::Config* next = nullptr);
+  absl::Status RunOnce(LoadedConfig& loaded, const wire::Config& config, int data_set, wire::Outcome* outcome,
+                       const wire::Config* next);
+  absl::Status LaunchAndWait(LoadedConfig& loaded, wire::Outcome* outcome, const wire::Config* next);
+  // Returns the config, which may have been loaded before.
+  absl::StatusOr<std::unique_ptr<LoadedConfig>> Load(const wire::Config& config);
+  // Loads a config for the next call of Load. An error is ignored, since Load will return it again. Returns the time
+  // that it took.
+  absl::Duration LoadNext(const wire::Config& next);
   // Sets the outcome's failure if the check finds an error.
   absl::Status Check(bool with_results, wire::Outcome* outcome);
   // Returns true if the run that was checked was so slow that samples are not worth their time. Describes it then.
@@ -98,9 +108,11 @@ class MeasureSession {
   const std::unique_ptr<Sampler> sampler_;
   const std::unique_ptr<LaunchDebugger> debugger_;  // null: debug output is off
   const Reports reports_;
+  std::string next_;                           // describes the code and the launch of loaded_next_
+  std::unique_ptr<LoadedConfig> loaded_next_;  // null: none was loaded
   ClockWatch watch_;
   wire::Steps steps_;   // of the config that is being measured
-  absl::Duration run_;  // from the last launch of RunOnce until its end
+  absl::Duration run_;  // from the last launch of RunOnce until its end, without LoadNext
   bool lost_ = false;   // true: the contents of the device's memory are not known
 };
 

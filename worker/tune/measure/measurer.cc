@@ -125,16 +125,23 @@ absl::Status Measurer::CheckRequest(const MeasureRequest& request) const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<wire::Outcome> Measurer::MeasureOn(const MeasureRequest& request, bool last_data_set) {
+absl::StatusOr<wire::Outcome> Measurer::MeasureOn(const MeasureRequest& request, bool last_data_set,
+                                                  const MeasureRequest* next) {
   RETURN_IF_ERROR(CheckRequest(request));
   const absl::StatusOr<MeasuringProcess*> process = Ready();
   if (!process.ok()) return absl::UnavailableError(process.status().message());
   wire::Request message;
   *message.mutable_config() = ToWire(request);
   message.mutable_config()->set_on_last_data_set(last_data_set);
-  Answer answer = (*process)->Ask(message, ToPhaseLimits(request));
+  PhaseLimits limits = ToPhaseLimits(request);
+  if (next != nullptr && CheckRequest(*next).ok()) {
+    *message.mutable_next() = ToWire(*next);
+    limits.load_next = next->load_limit;
+  }
+  Answer answer = (*process)->Ask(message, limits);
   if (!answer.outcomes.has_value()) {
     Retire();
+    if (answer.ended_in_next) return MeasureOn(request, last_data_set);
     wire::Outcome outcome;
     *outcome.mutable_failure() = std::move(answer.ended);
     return outcome;
@@ -144,8 +151,8 @@ absl::StatusOr<wire::Outcome> Measurer::MeasureOn(const MeasureRequest& request,
   return absl::UnavailableError("the measuring process was not ready for a request");
 }
 
-absl::StatusOr<wire::Outcome> Measurer::Measure(const MeasureRequest& request) {
-  return MeasureOn(request, /*last_data_set=*/false);
+absl::StatusOr<wire::Outcome> Measurer::Measure(const MeasureRequest& request, const MeasureRequest* next) {
+  return MeasureOn(request, /*last_data_set=*/false, next);
 }
 
 absl::Status Measurer::ReadExpected(int index, const PhaseLimits& limits) {

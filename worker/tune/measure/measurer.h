@@ -38,7 +38,11 @@ class Measurer {
 
   // Measures a config. A failure of the config is part of the outcome. INVALID_ARGUMENT: a buffer that is not part of
   // the problem. UNAVAILABLE: no process could be started in place of one that ended; a later call tries again.
-  absl::StatusOr<wire::Outcome> Measure(const MeasureRequest& request);
+  //
+  // `next`, if it is not null, is the request that will probably come next: its code is loaded while the device runs
+  // this config, before anything is timed. If that ends the process, this config is measured again without it, and the
+  // failure shows when `next` is measured.
+  absl::StatusOr<wire::Outcome> Measure(const MeasureRequest& request, const MeasureRequest* next = nullptr);
 
   // Checks the configs on the problem's last data set, then takes samples in turns, A B C A B C..., so that drift
   // (clocks, temperature, other programs) affects all configs equally. Each config gets one sample per round, and more
@@ -60,7 +64,8 @@ class Measurer {
   void Retire();
   // Reads a buffer's contents from the active process and makes them its expected results.
   absl::Status ReadExpected(int index, const PhaseLimits& limits);
-  absl::StatusOr<wire::Outcome> MeasureOn(const MeasureRequest& request, bool last_data_set);
+  absl::StatusOr<wire::Outcome> MeasureOn(const MeasureRequest& request, bool last_data_set,
+                                          const MeasureRequest* next = nullptr);
   // Returns nullopt if the process ended during the measurement; the config that caused it is not known.
   absl::StatusOr<std::optional<std::vector<wire::Outcome>>> TakeTurns(absl::Span<const MeasureRequest> requests,
                                                                       const FinalEffort& effort);

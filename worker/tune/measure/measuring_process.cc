@@ -101,6 +101,7 @@ Answer MeasuringProcess::Ask(const wire::Request& request, const PhaseLimits& li
   child_->ForgetPrinted();
   std::string phase = kLoadPhase;
   absl::Duration limit = limits.load;
+  bool is_of_next = false;
   absl::Status status = child_->Send(request, kSendLimit);
   while (status.ok()) {
     wire::Reply reply;
@@ -111,10 +112,14 @@ Answer MeasuringProcess::Ask(const wire::Request& request, const PhaseLimits& li
     if (!reply.has_progress()) continue;
     if (on_rounds && reply.progress().rounds() > 0) on_rounds(reply.progress().rounds());
     phase = reply.progress().phase();
+    is_of_next = reply.progress().of_next();
     limit = phase == kLoadPhase || phase == kLaunchPhase ? limits.load : limits.run;
+    if (is_of_next) limit = limits.load_next;
     if (reply.progress().looks_at_values()) limit = kDebugLimit;
   }
-  return Ended(phase, status, limit);
+  Answer answer = Ended(phase, status, limit);
+  answer.ended_in_next = is_of_next;
+  return answer;
 }
 
 absl::StatusOr<std::string> MeasuringProcess::Read(const wire::Request& request, const PhaseLimits& limits) {

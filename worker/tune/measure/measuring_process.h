@@ -41,12 +41,14 @@ struct MeasurerOptions {
 struct PhaseLimits {
   absl::Duration load;
   absl::Duration run;
+  absl::Duration load_next = absl::InfiniteDuration();  // for loading Request.next
 };
 
 // The result of a request: outcomes, or the end of the process.
 struct Answer {
   std::optional<wire::Outcomes> outcomes;
-  wire::Failure ended;  // set if there are no outcomes: the phase and the way in which the process ended
+  wire::Failure ended;         // set if there are no outcomes: the phase and the way in which the process ended
+  bool ended_in_next = false;  // true: it ended while it loaded the next config, not in the work of the request
 };
 
 // The parent's side of one measuring process. Only one thread may use it at a time.

@@ -12,6 +12,7 @@
 #include "worker/spec/argument_data.h"
 #include "worker/spec/config_source.h"
 #include "worker/spec/declared_block.h"
+#include "worker/spec/kernel_launch.h"
 #include "worker/spec/launch_size.h"
 #include "worker/spec/spec_space.h"
 
@@ -134,7 +135,6 @@ class SpecReader {
       if (&argument != &spec_->arguments.back()) {
         return Unsupported(argument, "local memory is supported as the last argument only");
       }
-      local_bytes_ = argument.values() * static_cast<int64_t>(spec::SizeOf(argument.type.element));
       return absl::OkStatus();
     }
     SourceTensor tensor = {
@@ -167,25 +167,14 @@ class SpecReader {
     ASSIGN_OR_RETURN(const spec::ConfigSource source, spec::ConfigSource::Create(*spec_, file, name));
     SourceCode code = {.function = source.function()};
     ASSIGN_OR_RETURN(code.source, source.For(*spec_, indexes));
-    const std::vector<spec::Value> values = spec_->ValuesAt(indexes);
-    ASSIGN_OR_RETURN(const spec::LaunchSize size, spec::LaunchSizeOf(launch, values));
     const auto declared = spec::DeclaredBlock::Find(source.text(), name, spec_->dialect, spec_->names());
-    RETURN_IF_ERROR(declared.Check(size, values));
-    // OpenCL has no other dynamic local memory than that of arguments.
-    const int64_t shared_bytes = spec_->dialect == device::Dialect::kCuda ? size.shared_bytes : local_bytes_;
-    code.shape = {.grid = size.grid[0],
-                  .threads = static_cast<int>(size.threads[0]),
-                  .shared_bytes = static_cast<size_t>(shared_bytes),
-                  .grid_y = size.grid[1],
-                  .grid_z = size.grid[2],
-                  .threads_y = static_cast<int>(size.threads[1]),
-                  .threads_z = static_cast<int>(size.threads[2])};
+    ASSIGN_OR_RETURN(const spec::LaunchSize size, spec::KernelLaunch(*spec_, launch, declared, indexes));
+    code.shape = spec::ToLaunchShape(size);
     return code;
   }
 
   const std::shared_ptr<const Specification> spec_;
   SourceKernel kernel_;
-  int64_t local_bytes_ = 0;
 };
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "tests/worker/tune/compile/fake_compiler.h"
 
 namespace telemetry::worker::tune::compile {
@@ -27,6 +29,21 @@ TEST(CompilerTest, ACompilerThatExceedsTheMemoryLimitIsKilled) {
   EXPECT_EQ(result.code.status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(result.log(), testing::HasSubstr("used more than 256 MiB of memory and was killed while it compiled"));
   EXPECT_TRUE(compiler.Compile({.source = "source"}, absl::Seconds(60), cancelled).code.ok());
+}
+
+// A process of a long suite must not come closer to its memory limit with each source.
+TEST(CompilerTest, ACompilerThatKeepsMemoryIsReplacedBetweenTwoJobs) {
+  Compiler compiler({.program = FakeCompiler(), .memory_limit_bytes = uint64_t{1} << 30});
+  const std::atomic<bool> cancelled = false;
+  std::vector<pid_t> pids;
+  for (const char* source : {"one", "keep", "two", "three"}) {
+    const CompileResult result = compiler.Compile({.source = source}, absl::Seconds(60), cancelled);
+    ASSERT_TRUE(result.code.ok()) << result.code.status();
+    pids.push_back(PidIn(result.code->binary));
+  }
+  EXPECT_EQ(pids[0], pids[1]);
+  EXPECT_NE(pids[1], pids[2]);
+  EXPECT_EQ(pids[2], pids[3]);
 }
 
 }  // namespace

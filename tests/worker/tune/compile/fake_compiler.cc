@@ -36,11 +36,18 @@ void Hoard() {
   Hang();
 }
 
+// Never frees this memory.
+void Keep() {
+  auto* kept = new std::string(size_t{300} << 20, 'x');
+  asm volatile("" : : "r"(kept->data()) : "memory");
+}
+
 process::Serving Answer(const CompileRequest& request, CompileReply* reply) {
   const std::string& source = request.source();
   if (source == "crash") Crash();
   if (source == "hang") Hang();
   if (source == "hoard") Hoard();
+  if (source == "keep") Keep();
   if (source == "quit") std::_Exit(7);
   if (source == "garbage" && write(process::kMessageFd, "no frame at all", 15) == 15) Hang();
   if (source.starts_with("refuse")) {

@@ -7,8 +7,8 @@
 
 namespace telemetry::worker::tune::compile {
 
-// A compiler process that obeys the source: "crash", "hang" (forever), "quit", "garbage", "refuse". Any other source
-// compiles to the source, followed by a colon and the process's pid.
+// A compiler process that obeys the source: "crash", "hang" (forever), "quit", "garbage", "refuse", "keep" (memory).
+// Any other source compiles to the source, followed by a colon and the process's pid.
 process::ChildProgram FakeCompiler();
 
 // Returns the pid in such a binary.

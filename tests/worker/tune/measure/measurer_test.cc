@@ -165,6 +165,57 @@ TEST_F(MeasurerTest, AnExactEffortTakesAllSamplesOfASlowConfig) {
   }
 }
 
+TEST_F(MeasurerTest, LoadsTheNextConfigWhileOneRuns) {
+  const MeasureRequest right = RequestFor(kRight);
+  const MeasureRequest also_right = RequestFor("out[i] = x[i] + x[i];");
+  const MeasureRequest wrong = RequestFor("out[i] = 3.0f * x[i];");
+  const absl::StatusOr<wire::Outcome> first = measurer_->Measure(right, &also_right);
+  ASSERT_TRUE(first.ok()) << first.status();
+  EXPECT_TRUE(first->has_perf_ms()) << first->failure().message();
+  EXPECT_GT(first->steps().load_next_s(), 0);
+  EXPECT_GE(first->steps().run_s(), first->steps().load_next_s());
+  const wire::Outcome second = Measure(also_right);
+  EXPECT_TRUE(second.has_perf_ms()) << second.failure().message();
+  EXPECT_LT(second.steps().load_s(), first->steps().load_next_s());
+  EXPECT_EQ(second.steps().load_next_s(), 0);
+  EXPECT_EQ(second.attributes().binary_bytes(), also_right.code->binary.size());
+  // Another config than expected comes next.
+  ASSERT_TRUE(measurer_->Measure(right, &also_right).ok());
+  EXPECT_EQ(ExpectFailure(wrong).error_class(), "WrongResult");
+  ASSERT_TRUE(measurer_->Measure(right, &wrong).ok());
+  EXPECT_TRUE(Measure(also_right).has_perf_ms());
+}
+
+TEST_F(MeasurerTest, ANextConfigThatDoesNotLoadHarmsOnlyItself) {
+  MeasureRequest broken = RequestFor(kRight);
+  broken.code = std::make_shared<const CompiledCode>(CompiledCode{.binary = "this is not code"});
+  const absl::StatusOr<wire::Outcome> first = measurer_->Measure(RequestFor(kRight), &broken);
+  ASSERT_TRUE(first.ok()) << first.status();
+  EXPECT_TRUE(first->has_perf_ms()) << first->failure().message();
+  EXPECT_EQ(ExpectFailure(broken).phase(), "load");
+  ExpectThatTheNextIsMeasuredRight();
+}
+
+TEST_F(MeasurerTest, ANextConfigWhoseLoadHangsHarmsOnlyItself) {
+  if (IsCuda()) GTEST_SKIP() << "only code of OpenCL can hold a source, which is compiled when it is loaded";
+  std::string source = "opencl-source\n#define m0 1 +\n";
+  for (int i = 1; i <= 40; ++i) {
+    const std::string last = "m" + std::to_string(i - 1);
+    source += "#define m" + std::to_string(i) + " " + last + " " + last + "\n";
+  }
+  MeasureRequest hanging = RequestFor(kRight);
+  hanging.code =
+      std::make_shared<const CompiledCode>(CompiledCode{.binary = source + "__kernel void f() { int x = m40 0; }"});
+  hanging.load_limit = absl::Milliseconds(500);
+  const absl::StatusOr<wire::Outcome> first = measurer_->Measure(RequestFor(kRight), &hanging);
+  ASSERT_TRUE(first.ok()) << first.status();
+  EXPECT_TRUE(first->has_perf_ms()) << first->failure().message();
+  const wire::Failure failure = ExpectFailure(hanging);
+  EXPECT_EQ(failure.phase(), "load");
+  EXPECT_EQ(failure.error_class(), "Hang");
+  ExpectThatTheNextIsMeasuredRight();
+}
+
 TEST_F(MeasurerTest, TellsTheTimeOfEachStep) {
   const wire::Outcome outcome = Measure(kRight);
   for (const double seconds :
