@@ -146,8 +146,8 @@ class StoreWriter {
   // Tells whether other callers wait, so that the next calls should be short, at the expense of the throughput.
   virtual void SetUrgent(bool /*urgent*/) {}
 
-  // Does the housekeeping that is due after CommitBatches (WAL checkpoint), so that the caller can answer before. What is
-  // left undone, the next CommitBatches does. Returns errors of CommitBatches.
+  // Does the housekeeping that is due after CommitBatches (WAL checkpoint), so that the caller can answer before. What
+  // is left undone, the next CommitBatches does. Returns errors of CommitBatches.
   virtual absl::Status TidyUp() { return absl::OkStatus(); }
   // Does all housekeeping. Called when the writer is idle.
   virtual absl::Status Idle() = 0;
