@@ -25,7 +25,7 @@ class StormFilter {
 
   // Counts a connection of the network that was reset. Returns true if dropped() has changed.
   bool CountReset(const Network& network, SteadyTime now);
-  // Ends what is over. Returns true if dropped() has changed.
+  // Ends the drops whose time has passed. Returns true if dropped() has changed.
   bool Expire(SteadyTime now);
   // Returns when Expire should be called next; kNever: not before the next CountReset.
   SteadyTime next_expiry() const { return next_expiry_; }

@@ -48,7 +48,7 @@ std::vector<size_t> Simulate(std::vector<double> first_ms) {
     const auto sent = [&sends](double time) {
       return static_cast<size_t>(std::count_if(sends.begin(), sends.end(), [time](double at) { return at <= time; }));
     };
-    // As WriterLoop::Gather does.
+    // The wait of WriterLoop::Gather.
     const auto gather = [&](absl::Duration wait) {
       const double until = now + absl::ToDoubleMilliseconds(wait);
       std::vector<double> sorted = sends;
