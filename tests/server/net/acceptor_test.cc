@@ -295,7 +295,7 @@ TEST_F(AcceptorTest, IgnoresAStormOfConnectionsOfAShunnedNetwork) {
   // The connection after the last reset one waits in the kernel until it is tried again.
   int connections = 0;
   while (acceptor_->counts().storms == 0 && connections < 1000) {
-    Client(acceptor_->port(), 2);
+    const Client again(acceptor_->port(), 2);
     ++connections;
   }
   EXPECT_EQ(acceptor_->counts().storms, 1u);

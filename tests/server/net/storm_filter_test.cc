@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <cerrno>
 #include <string>
 #include <vector>
 
@@ -88,7 +89,9 @@ bool Connects(const std::string& from, const std::string& to, const Listener& li
   const sockaddr_storage target = AddressOf(to, listener.port());
   const Socket socket(::socket(source.ss_family, SOCK_STREAM | SOCK_NONBLOCK, 0));
   if (bind(socket.fd(), reinterpret_cast<const sockaddr*>(&source), SizeOf(source)) != 0) return false;
-  connect(socket.fd(), reinterpret_cast<const sockaddr*>(&target), SizeOf(target));
+  if (connect(socket.fd(), reinterpret_cast<const sockaddr*>(&target), SizeOf(target)) != 0 && errno != EINPROGRESS) {
+    return false;
+  }
   pollfd poll_fd = {.fd = listener.fd(), .events = POLLIN};
   if (poll(&poll_fd, 1, patience_ms) != 1) return false;
   return Socket(accept(listener.fd(), nullptr, nullptr)).is_open();
