@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "absl/strings/str_cat.h"
 #include "tests/worker/tune/measure/measure_fixture.h"
 
 namespace telemetry::worker::tune::measure {
@@ -201,7 +202,7 @@ TEST_F(MeasurerTest, ANextConfigWhoseLoadHangsHarmsOnlyItself) {
   std::string source = "opencl-source\n#define m0 1 +\n";
   for (int i = 1; i <= 40; ++i) {
     const std::string last = "m" + std::to_string(i - 1);
-    source += "#define m" + std::to_string(i) + " " + last + " " + last + "\n";
+    absl::StrAppend(&source, "#define m", i, " ", last, " ", last, "\n");
   }
   MeasureRequest hanging = RequestFor(kRight);
   hanging.code =
@@ -257,7 +258,7 @@ TEST_F(ReferenceTest, ItsResultsAreTheExpectedOnesOfAllProcesses) {
 TEST_F(ReferenceTest, DoublesAreCompared) {
   MeasureProblem problem = ReferenceProblem("((GLOBAL double*)out)[i] = 1.0 / 3.0 * x[i];");
   problem.buffers[1].dtype = device::DType::kI32;
-  problem.buffers[1].sizes = {2 * kNumbers};
+  problem.buffers[1].sizes = {int64_t{2} * kNumbers};
   problem.buffers[1].strides = {1};
   problem.buffers[1].holds_doubles = true;
   problem.buffers[1].expected = ir::Tolerance{.absolute = 0, .relative = 1e-6};

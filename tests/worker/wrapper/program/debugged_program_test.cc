@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -268,19 +269,20 @@ TEST_F(DebuggedProgramTest, ProgramsOfSeveralShapes) {
       SCOPED_TRACE(command);
       const ShellOutcome all = ShellIn(folder, command + " --no-time");
       EXPECT_EQ(all.exit_status, 0) << all.output;
-      EXPECT_THAT(all.output, ::testing::EndsWith("at " + symbol + "=16:\nat " + symbol + "=65:\nat " + symbol +
-                                                  "=128:\nthe results are right\n"));
+      EXPECT_THAT(all.output, ::testing::EndsWith(absl::StrCat("at ", symbol, "=16:\nat ", symbol, "=65:\nat ", symbol,
+                                                               "=128:\nthe results are right\n")));
       // The replacement for CuPy has no clock.
       const bool is_timed = is_cuda() || command == "./program";
-      const ShellOutcome one = ShellIn(folder, command + " --size " + symbol + "=65" + (is_timed ? "" : " --no-time"));
+      const ShellOutcome one =
+          ShellIn(folder, absl::StrCat(command, " --size ", symbol, "=65", is_timed ? "" : " --no-time"));
       EXPECT_EQ(one.exit_status, 0) << one.output;
-      EXPECT_THAT(one.output, HasSubstr("at " + symbol + "=65:\n"));
+      EXPECT_THAT(one.output, HasSubstr(absl::StrCat("at ", symbol, "=65:\n")));
       EXPECT_THAT(one.output, HasSubstr(is_timed ? ": median " : "the results are right\n"));
       EXPECT_THAT(one.output, Not(HasSubstr("=16:")));
-      const ShellOutcome none = ShellIn(folder, command + " --size " + symbol + "=17");
+      const ShellOutcome none = ShellIn(folder, absl::StrCat(command, " --size ", symbol, "=17"));
       EXPECT_EQ(none.exit_status, 2);
-      EXPECT_EQ(none.output, "no code for these sizes; the shapes of this program are:\n  " + symbol + "=16\n  " +
-                                 symbol + "=65\n  " + symbol + "=128\n");
+      EXPECT_EQ(none.output, absl::StrCat("no code for these sizes; the shapes of this program are:\n  ", symbol,
+                                          "=16\n  ", symbol, "=65\n  ", symbol, "=128\n"));
       EXPECT_EQ(ShellIn(folder, command + " --no-times").exit_status, 2);
     }
     // A wrong value at the last shape is found.
