@@ -19,6 +19,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "proto/base/steady.h"
@@ -140,9 +141,11 @@ class CallOnWire {
   // is pending.
   void Read(grpc::ByteBuffer* message);
   void Write(const grpc::ByteBuffer& message);
+  // Returns true if the messages go over a socket, so that a short write ends before the client reads it.
+  bool is_on_socket() const { return absl::StartsWith(peer_, "ipv"); }
   // A Write and a Read as one operation, which ends when both have ended, with the reaction to the read. gRPC 1.51
-  // sends the flow control of a read at once, and only with a write of the same operation in one packet. Not for the
-  // first write.
+  // sends the flow control of a read at once, and in one packet only with a write of the same operation. Not for the
+  // first write. Requires is_on_socket(): otherwise a client that writes before it reads would wait forever.
   void WriteAndRead(const grpc::ByteBuffer& message, grpc::ByteBuffer* next);
   void WriteAndFinish(const grpc::ByteBuffer& message, const grpc::Status& status);
   void Finish(const grpc::Status& status);

@@ -295,8 +295,9 @@ void IngestStream::WriteAndReadOn() {
   const grpc::ByteBuffer* ack = replies_.Next();
   if (ack == nullptr) return ReadOn();
   reading_since_ = SteadyNow();
-  // A longer Ack ends on its own, because the client may read it slowly.
-  if (ack->Length() > kShortAckBytes) {
+  // A longer Ack ends on its own, because the client may read it slowly. A client that reads nothing stops the stream
+  // when 64 KiB of short ones fill the flow control, and stream_idle_timeout ends it.
+  if (ack->Length() > kShortAckBytes || !wire().is_on_socket()) {
     wire().Write(*ack);
     return wire().Read(&request_);
   }

@@ -1,4 +1,5 @@
 #include <gmock/gmock.h>
+#include <grpcpp/create_channel.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -9,6 +10,7 @@
 #include <string_view>
 #include <thread>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "server/ingest/ingest_stream.h"
@@ -79,6 +81,13 @@ class PacketPeer {
   std::string received_;
 };
 
+// Longer than the time after which a message counts as sent after the last Ack. The collector reads on early if
+// messages follow each other faster.
+void WaitUntilLate() {
+  const absl::Time late = absl::Now() + absl::Milliseconds(5);
+  while (absl::Now() < late) std::this_thread::yield();
+}
+
 // gRPC tells the client that the collector reads on, which a client of small batches needs not know before the Ack.
 TEST(AckPackets, TheAckOfASmallBatchIsTheOnlyPacket) {
   CollectorStory story(ServerOptions{.listen = "127.0.0.1:0"});
@@ -87,9 +96,7 @@ TEST(AckPackets, TheAckOfASmallBatchIsTheOnlyPacket) {
   int packets = 0;
   constexpr int kBatches = 20;
   for (uint64_t seq = 1; seq <= kBatches; ++seq) {
-    // A batch that follows its Ack at once may have been sent before; the collector reads on early then.
-    const absl::Time late = absl::Now() + absl::Milliseconds(5);
-    while (absl::Now() < late) std::this_thread::yield();
+    WaitUntilLate();
     v1::StreamRequest request;
     *request.mutable_batch() = MakeBatch(seq, {storage::RunRecord('a')});
     peer.SendMessage(request);
@@ -99,6 +106,22 @@ TEST(AckPackets, TheAckOfASmallBatchIsTheOnlyPacket) {
   }
   // The first batches may meet SETTINGS and PING.
   EXPECT_LE(packets, kBatches + 4);
+}
+
+// Without a socket, each write of the collector waits for a read of the client.
+TEST(AckPackets, AClientMayReadItsAcksAtTheEnd) {
+  CollectorStory story(ServerOptions{.listen = "127.0.0.1:0"});
+  const std::string address = absl::StrCat("127.0.0.1:", story.server().port());
+  for (const auto& channel : {story.channel(), grpc::CreateChannel(address, grpc::InsecureChannelCredentials())}) {
+    TestStream stream(channel);
+    ASSERT_TRUE(stream.Open('p'));
+    constexpr uint64_t kBatches = 20;
+    for (uint64_t seq = 1; seq <= kBatches; ++seq) {
+      WaitUntilLate();
+      stream.Send(MakeBatch(seq, {storage::RunRecord('a')}));
+    }
+    EXPECT_TRUE(stream.AwaitAck(kBatches));
+  }
 }
 
 }  // namespace
