@@ -135,8 +135,11 @@ TEST_F(DropPacketsTest, IPv6AndIPv4ComeToOneSocket) {
   const Listener listener = Listen("::");
   ASSERT_TRUE(DropPackets(listener.fd(), Many("::1")));
   EXPECT_FALSE(Connects("::1", "::1", listener, kShort));
-  const Listener other = Listen("::1");
-  ASSERT_TRUE(DropPackets(other.fd(), Many("2001:db8::1")));
+  EXPECT_TRUE(Connects("127.0.0.3", "127.0.0.1", listener, kLong));
+  const Listener other = Listen("::");
+  ASSERT_TRUE(DropPackets(other.fd(), Many("127.0.0.2")));
+  EXPECT_FALSE(Connects("127.0.0.2", "127.0.0.1", other, kShort));
+  EXPECT_TRUE(Connects("127.0.0.3", "127.0.0.1", other, kLong));
   EXPECT_TRUE(Connects("::1", "::1", other, kLong));
 }
 
