@@ -305,7 +305,11 @@ void Acceptor::Refuse(int fd, const Network& network) {
 
 void Acceptor::UpdateFilters() {
   const std::vector<Network> networks = storm_.dropped();
-  for (const Listener& listener : listeners_) DropPackets(listener.fd(), networks);
+  bool filtered = true;
+  for (const Listener& listener : listeners_) filtered = DropPackets(listener.fd(), networks) && filtered;
+  if (filtered || std::exchange(filter_refused_, true)) return;
+  log::Warn("the kernel refuses a packet filter, so that storms of connections cost more processor time",
+            {{"listen", options_.address}, {"port", port_}});
 }
 
 bool Acceptor::MakeRoom(const Network& network) {

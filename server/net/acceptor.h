@@ -156,7 +156,8 @@ class Acceptor {
   ProcessMemory memory_;
   NetworkPace pace_;
   StormFilter storm_;
-  std::vector<int> waiting_;  // connections that have sent something and wait for a turn of their network
+  bool filter_refused_ = false;  // logged once
+  std::vector<int> waiting_;     // connections that have sent something and wait for a turn of their network
   SteadyTime next_turns_ = kLongAgo;
   SteadyTime next_look_;
   SteadyTime next_remove_closed_ = kLongAgo;
