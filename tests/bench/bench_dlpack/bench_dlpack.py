@@ -1,4 +1,4 @@
-"""bench-dlpack: measures kernels on PyTorch's tensors beside the worker's own tensors and PyTorch. See README.md beside this file."""
+"""bench-dlpack: measures kernels on PyTorch's tensors beside the worker's own and PyTorch. See README.md beside this file."""
 
 from __future__ import annotations
 
