@@ -104,9 +104,46 @@ TEST_P(WgmmaCode, DotsOfDots) {
 TEST_P(WgmmaCode, Attention) {
   const ir::Tolerance tolerance = {.absolute = 1e-2, .relative = 1e-2};
   const KernelCase kernel = AttentionCase(DType::kF16, 2, 100, 150, 64);
-  ExpectRight(kernel, "Config(block_sizes=[64, 64], num_stages=3)", tolerance);
-  ExpectRight(kernel, "Config(block_sizes=[128, 16], num_warps=8, num_stages=2)", tolerance);
-  ExpectRight(kernel, "Config(block_sizes=[128, 64], num_warps=4, num_stages=2)", tolerance);
+  for (const char* config :
+       {"block_sizes=[64, 64], num_stages=3", "block_sizes=[128, 16], num_warps=8, num_stages=2",
+        "block_sizes=[128, 64], num_warps=4, num_stages=2", "block_sizes=[128, 128], num_warps=8, num_stages=1",
+        "block_sizes=[64, 32], num_stages=2, pid_type='persistent_blocked'"}) {
+    SCOPED_TRACE(config);
+    ExpectRight(kernel, "Config(" + std::string(config) + ")", tolerance);
+  }
+}
+
+// Traces out[m] = the sum of a * b over all rows of b, for a[m, d] and b[n, d]. The columns of the dot are loaded
+// outside the loop over n, inside a loop over the batches.
+void SumOfDots(ir::Trace& t) {
+  const ir::TensorRef a = t.Tensor("a");
+  const ir::TensorRef b = t.Tensor("b");
+  const ir::TensorRef out = t.Output("out", {t.SizeOf(a, 1)}, DType::kF32);
+  const ir::AxisRef m = t.Tile(t.SizeOf(a, 1));
+  const ir::AxisRef d = t.ReductionAxis(t.SizeOf(a, 2));
+  const auto add_batch = [&](ir::AxisRef e, const ir::Trace::Carried& batches) -> ir::Trace::Carried {
+    const ir::Value columns = t.Load(a, {e, m, d});
+    return t.For(t.SizeOf(b, 1), batches, [&](ir::AxisRef n, const ir::Trace::Carried& so_far) -> ir::Trace::Carried {
+      const ir::Value products = t.Dot(t.Load(b, {e, n, d}), columns, d);
+      return {so_far[0] + t.Sum(t.Sum(products, n), e)};
+    });
+  };
+  const ir::Trace::ForOptions one_by_one = {.fixed_block = 1};
+  t.Store(out, {m}, t.For(t.SizeOf(a, 0), {t.Full({m}, 0, DType::kF32)}, add_batch, one_by_one)[0]);
+}
+
+KernelCase SumOfDotsCase() {
+  KernelCase kernel;
+  kernel.Input("a", DType::kF16, {3, 72, 48}).Input("b", DType::kF16, {3, 136, 48}).Trace(SumOfDots);
+  return kernel;
+}
+
+TEST_P(WgmmaCode, ColumnsFromOutsideTheLoop) {
+  for (const char* stages : {"1", "2", "3"}) {
+    SCOPED_TRACE(stages);
+    ExpectRight(SumOfDotsCase(), "Config(block_sizes=[16, 64], num_stages=" + std::string(stages) + ")",
+                {.absolute = 2e-2, .relative = 1e-2});
+  }
 }
 
 std::string SourceFor(int sm, const std::string& config) {
@@ -160,6 +197,63 @@ TEST(Wgmma, TakesSumsOfAnEarlierDotFromRegisters) {
   const std::string source = CudaSource(kernel, "Config(block_sizes=[64, 32])", {}, 90);
   EXPECT_TRUE(Has(source, "wgmma_f16_32(&")) << source;
   EXPECT_TRUE(Has(source, "wgmma_f16_64_in_registers_columns_inside(&")) << source;
+}
+
+size_t Count(const std::string& text, const std::string& piece) {
+  size_t count = 0;
+  for (size_t at = text.find(piece); at != std::string::npos; at = text.find(piece, at + 1)) ++count;
+  return count;
+}
+
+TEST(Wgmma, CopiesOperandsFromOutsideTheLoopOnce) {
+  const std::string source =
+      CudaSource(AttentionCase(DType::kF16, 2, 128, 128, 64), "Config(block_sizes=[64, 32], num_stages=2)", {}, 90);
+  EXPECT_TRUE(Has(source, "wgmma_f16_32(&")) << source;
+  EXPECT_TRUE(Has(source, "wgmma_f16_64_in_registers_columns_inside(&")) << source;
+  EXPECT_FALSE(Has(source, "mma.sync")) << source;
+  EXPECT_FALSE(Has(source, "load_f16")) << source;
+  const std::string before = source.substr(0, source.find("float v"));
+  EXPECT_EQ(Count(before, "copy_async_16(held"), 1) << source;
+  EXPECT_EQ(Count(source, "copy_async_16(held"), 1) << source;
+}
+
+// Checks that a loop without prefetches waits for the copy, and that a block of a persistent kernel does not overwrite
+// operands that other threads still read.
+TEST(Wgmma, WaitsForOperandsFromOutsideTheLoop) {
+  const std::string source =
+      CudaSource(SumOfDotsCase(), "Config(block_sizes=[16, 64], num_stages=1, pid_type='persistent_blocked')", {}, 90);
+  const size_t copy = source.find("copy_async_16_of(held");
+  ASSERT_NE(copy, std::string::npos) << source;
+  const size_t barrier = source.rfind("BARRIER();", copy);
+  const size_t outer_loop = source.rfind("for (int begin", copy);
+  EXPECT_LT(outer_loop, barrier) << source;
+  const size_t wait = source.find("wait_for_copies_but_0();", copy);
+  const size_t shares = source.find("BARRIER();", wait);
+  EXPECT_LT(shares, source.find("for (int begin", copy)) << source;
+}
+
+// Traces a * b with the rows loaded outside the loop, after a store to another tensor, which may be the same memory.
+void StoreBeforeDots(ir::Trace& t) {
+  const ir::TensorRef a = t.Tensor("a");
+  const ir::TensorRef b = t.Tensor("b");
+  const ir::TensorRef out = t.Output("out", {t.SizeOf(a, 0)}, DType::kF32);
+  const ir::AxisRef m = t.Tile(t.SizeOf(a, 0));
+  const ir::AxisRef d = t.ReductionAxis(t.SizeOf(a, 1));
+  const ir::Value rows = t.Load(a, {m, d});
+  t.Store(out, {m}, t.Full({m}, 0, DType::kF32));
+  const ir::Trace::Carried sums = t.For(t.SizeOf(b, 0), {t.Full({m}, 0, DType::kF32)},
+                                        [&](ir::AxisRef n, const ir::Trace::Carried& so_far) -> ir::Trace::Carried {
+                                          return {so_far[0] + t.Sum(t.Dot(rows, t.Load(b, {n, d}), d), n)};
+                                        });
+  t.Store(out, {m}, sums[0]);
+}
+
+TEST(Wgmma, LeavesOperandsInRegistersIfAStoreFollowsTheLoad) {
+  KernelCase kernel;
+  kernel.Input("a", DType::kF16, {128, 64}).Input("b", DType::kF16, {128, 64}).Trace(StoreBeforeDots);
+  const std::string source = CudaSource(kernel, "Config(block_sizes=[64, 64])", {}, 90);
+  EXPECT_FALSE(Has(source, "copy_async_16(held")) << source;
+  EXPECT_TRUE(Has(source, "mma.sync")) << source;
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ absl::Status RegionEmitter::EmitLoop(int index, Frame* frame) {
   out.Open("for (", code_.PositionType(), " ", begin, " = 0; ", begin, " < ", end, "; ", begin,
            " += ", code_.plan().blocks[axis], ")");
   copies.Next();
-  Values arguments = ArgValues(node.args[0], frame);
+  Values arguments = CapturedValues(node.args[0], frame);
   arguments.insert(arguments.end(), carried.begin(), carried.end());
   ASSIGN_OR_RETURN(const Values next, Emit(node.graphs[0], arguments));
   AssignAll(carried, next);

@@ -12,10 +12,11 @@ using record::Cat;
 
 CopyAhead::CopyAhead(TileCode& code, const ir::Graph& body, int axis, std::string end)
     : code_(code), graph_(body.id), axis_(axis), end_(std::move(end)), stages_(code.plan().stages) {
-  if (stages_ == 1) return;
   for (size_t set = 0; set < code.copies().size(); ++set) {
     const std::optional<plan::SharedCopy>& copy = code.copies()[set];
-    if (!copy || copy->graph != body.id || !copy->may_run_ahead) continue;
+    if (!copy || copy->user != body.id) continue;
+    if (copy->is_held()) reads_held_ = true;
+    if (stages_ == 1 || !copy->may_run_ahead) continue;
     sets_.push_back(static_cast<int>(set));
     offsets_.push_back(tile_bytes_);
     tile_bytes_ += MmaOperand(code, "", static_cast<int>(set)).bytes();
@@ -23,7 +24,12 @@ CopyAhead::CopyAhead(TileCode& code, const ir::Graph& body, int axis, std::strin
 }
 
 void CopyAhead::Open() {
-  if (sets_.empty()) return;
+  if (sets_.empty()) {
+    if (!reads_held_) return;
+    WaitForCopies(code_, 0);
+    ShareOperands(code_);
+    return;
+  }
   text::CodeWriter& out = code_.out();
   held_at_ = code_.Hold(stages_ * tile_bytes_);
   out.Open("");

@@ -12,8 +12,11 @@ namespace telemetry::worker::codegen::emit {
 // iterations before their use, into a ring of Plan::stages tiles. An iteration waits for its own tile and passes one
 // barrier. After the barrier no thread reads the tile of the previous iteration any more, so the iteration starts the
 // copy of a later tile into that slot while it computes. Each iteration closes exactly one group of copies, which is
-// empty if nothing is left to copy, so the number of closed groups tells which copies are complete. No code is
-// emitted if the loop has no such operand or Plan::stages is 1.
+// empty if nothing is left to copy, so the number of closed groups tells which copies are complete. Nothing is
+// prefetched if the loop has no such operand or Plan::stages is 1.
+//
+// Held operands of the loop are copied before it, in earlier groups. An iteration that waits for its own tile waits for
+// them as well; a loop without prefetches waits for them before it begins.
 class CopyAhead {
  public:
   // For the loop with this body along `axis`, which ends before the position `end` (a C expression).
@@ -38,6 +41,7 @@ class CopyAhead {
   const int axis_;
   const std::string end_;
   const int64_t stages_;
+  bool reads_held_ = false;       // the loop has dots with held operands
   std::vector<int> sets_;         // the layout sets of the copied operands
   std::vector<int64_t> offsets_;  // of each operand in a ring slot, in bytes
   int64_t tile_bytes_ = 0;

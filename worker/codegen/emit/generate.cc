@@ -153,13 +153,20 @@ std::string Head(const TileCode& code, size_t sets, bool is_cuda) {
 // blocks have read it.
 std::string_view Tail(const TileCode& code) { return code.exchange_bytes() == 0 ? "" : "  cluster_wait();\n"; }
 
+// Returns the uses with operands of dots from outside loops in shared memory if the dots then use wgmma. For mma these
+// operands stay in registers.
+plan::Uses ChooseUses(const plan::Plan& plan) {
+  plan::Uses uses = plan::AnalyzeUses(plan, true);
+  return plan::PlanMma(plan, uses).by_warpgroups ? uses : plan::AnalyzeUses(plan, false);
+}
+
 }  // namespace
 
 absl::StatusOr<GeneratedKernel> Generate(const ir::DeviceIr& ir, const Config& config, const Target& target,
                                          const GenerateOptions& options) {
   ASSIGN_OR_RETURN(const Config complete, ConfigSpaceFor(ir).Normalize(config));
   ASSIGN_OR_RETURN(const plan::Plan plan, plan::MakePlan(ir, complete, target, options));
-  const plan::Uses uses = plan::AnalyzeUses(plan);
+  const plan::Uses uses = ChooseUses(plan);
   ASSIGN_OR_RETURN(const plan::Layouts layouts, plan::ChooseLayouts(plan, uses));
 
   text::DialectText dialect(target, options);

@@ -5,8 +5,10 @@
 #include "proto/base/status_macros.h"
 #include "worker/codegen/emit/dot.h"
 #include "worker/codegen/emit/memory_ops.h"
+#include "worker/codegen/emit/mma_operand.h"
 #include "worker/codegen/emit/pointwise.h"
 #include "worker/codegen/emit/reduction.h"
+#include "worker/codegen/emit/shared_copy.h"
 #include "worker/codegen/plan/rounding.h"
 #include "worker/ir/half.h"
 
@@ -52,9 +54,13 @@ absl::StatusOr<RegionEmitter::Values> RegionEmitter::Emit(int graph, const Value
   Frame frame = {.graph = emitted, .uses = code_.uses().graphs.at(emitted.id), .arguments = arguments};
   for (size_t i = 0; i < emitted.nodes.size(); ++i) {
     const Node& node = emitted.nodes[i];
-    if (node.op == Op::kOutput) return ArgValues(node.args[0], &frame);
+    if (node.op == Op::kOutput) {
+      ReleaseOperands(frame);
+      return ArgValues(node.args[0], &frame);
+    }
     RETURN_IF_ERROR(EmitNode(static_cast<int>(i), &frame));
   }
+  ReleaseOperands(frame);
   return Values();
 }
 
@@ -73,7 +79,10 @@ absl::Status RegionEmitter::EmitNode(int index, Frame* frame) {
     return absl::OkStatus();
   }
   for (const int set : frame->uses.sets[at]) {
-    if (code_.IsCopied(set)) continue;
+    if (code_.IsCopied(set)) {
+      if (node.op == Op::kLoad && code_.copies()[static_cast<size_t>(set)]->is_held()) HoldOperand(set, frame);
+      continue;
+    }
     RETURN_IF_ERROR(EmitValue(index, set, frame));
   }
   return absl::OkStatus();
@@ -163,6 +172,37 @@ absl::StatusOr<TileValue> RegionEmitter::EmitMaskTo(const Node& node, int set, F
   if (inside.empty() || (node.value == 0 && IsZeroBeyondEnds(frame->graph, frame->graph.at(ref)))) return from;
   const std::string beyond = Literal(ir::Arg{node.value}, from.type);
   return EmitGenerated(node, set, Cat("(", inside, ") ? ", code_.Element(from), " : ", beyond));
+}
+
+void RegionEmitter::HoldOperand(int set, Frame* frame) {
+  const MmaOperand operand(code_, Cat("held", set), set);
+  std::string place = Cat("held + ", code_.Hold(operand.bytes()));
+  code_.out().Open("");
+  // Other threads may still read earlier data in this memory.
+  code_.out().Line("BARRIER();");
+  operand.Declare(place);
+  EmitCopy(code_, set, operand);
+  CloseCopies(code_);
+  code_.out().Close();
+  code_.copies_ahead().places[set] = std::move(place);
+  frame->held.push_back(set);
+}
+
+void RegionEmitter::ReleaseOperands(const Frame& frame) {
+  for (const int set : frame.held) {
+    code_.Release(MmaOperand(code_, "", set).bytes());
+    code_.copies_ahead().places.erase(set);
+  }
+}
+
+RegionEmitter::Values RegionEmitter::CapturedValues(const ir::Arg& list, Frame* frame) {
+  Values values;
+  for (const ir::Arg& item : std::get<ir::Arg::List>(list.value)) {
+    const auto* ref = std::get_if<NodeRef>(&item.value);
+    const bool in_registers = ref == nullptr || frame->uses.IsNeeded(*ref, 0);
+    values.push_back(in_registers ? ArgValue(item, 0, frame) : TileValue());
+  }
+  return values;
 }
 
 TileValue RegionEmitter::ArgValue(const ir::Arg& arg, int set, Frame* frame) {

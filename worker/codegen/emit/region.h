@@ -29,6 +29,7 @@ class RegionEmitter {
     size_t placeholders = 0;                          // placeholders that are bound so far
     std::map<std::pair<int, int>, TileValue> values;  // by node and layout set
     std::map<int, Values> results;                    // by control flow node: its results
+    std::vector<int> held;                            // the layout sets of held operands in shared memory
   };
 
   absl::Status EmitNode(int index, Frame* frame);
@@ -51,6 +52,13 @@ class RegionEmitter {
   Values Copies(const Values& values);
   // Emits the parallel assignment to = from: no variable is overwritten before it is read.
   void AssignAll(const Values& to, const Values& from);
+
+  // Emits the copy of a held operand to shared memory, which stays reserved until the graph ends.
+  void HoldOperand(int set, Frame* frame);
+  void ReleaseOperands(const Frame& frame);
+  // Returns the values that a loop captures. A held operand that nothing else uses is in no register: its value has no
+  // name.
+  Values CapturedValues(const ir::Arg& list, Frame* frame);
 
   TileValue ArgValue(const ir::Arg& arg, int set, Frame* frame);
   Values ArgValues(const ir::Arg& list, Frame* frame);

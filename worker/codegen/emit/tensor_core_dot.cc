@@ -60,7 +60,7 @@ bool TensorCoreDot::Declare(const TileValue& value, const MmaOperand& operand, i
   const CopiesAhead& copies = code_.copies_ahead();
   if (const auto ahead = copies.places.find(value.set); ahead != copies.places.end()) {
     operand.Declare(ahead->second);
-    TakeUnsent(code_.copies()[static_cast<size_t>(value.set)]->graph);
+    TakeUnsent(code_.copies()[static_cast<size_t>(value.set)]->user);
     return false;
   }
   operand.Declare(Cat("scratch + ", *scratch_bytes));

@@ -52,7 +52,7 @@ class TensorCoreDot {
 
  private:
   // Declares the operand. Returns true if it is in scratch memory and must still be filled, and adds its size to
-  // `*scratch_bytes`; returns false if a prefetch has filled it.
+  // `*scratch_bytes`; returns false if an earlier copy has filled it.
   bool Declare(const TileValue& value, const MmaOperand& operand, int64_t* scratch_bytes);
   void Fill(const TileValue& value, const MmaOperand& operand);
   void TakeUnsent(int graph);

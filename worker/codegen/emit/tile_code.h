@@ -24,9 +24,10 @@ struct TileValue {
   int set = 0;            // the layout set
 };
 
-// The prefetches of the surrounding loops during the emission of their bodies.
+// The prefetches and the held operands of the surrounding loops during the emission of their bodies.
 struct CopiesAhead {
-  std::map<int, std::string> places;  // by layout set: a pointer expression for the tile of the current iteration
+  // By layout set: a pointer expression for a held operand, or for the prefetched tile of the current iteration.
+  std::map<int, std::string> places;
   // By id of the loop's body: callbacks that emit the prefetches that the iteration has not started yet, in order. A
   // dot emits them between its own steps, so that the threads do not wait until all copies are started.
   std::map<int, std::vector<std::function<void()>>> unsent;

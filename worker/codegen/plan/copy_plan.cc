@@ -10,12 +10,13 @@ std::vector<std::optional<SharedCopy>> PlanCopies(const Plan& plan, const Uses& 
     if (staging.load < 0 || found == mma.dots.end()) continue;
     const MmaDot& dot = found->second;
     const ir::Graph& graph = plan.ir->graphs[static_cast<size_t>(staging.graph)];
-    copies[i + 1] = {.graph = staging.graph,
+    copies[i + 1] = {.graph = staging.load_graph,
                      .load = staging.load,
+                     .user = staging.graph,
                      .type = dot.type,
                      .own = staging.operand == dot.row_operand ? dot.row : dot.column,
                      .summed = graph.nodes[static_cast<size_t>(staging.dot)].axis,
-                     .may_run_ahead = !HasEffects(plan, graph)};
+                     .may_run_ahead = staging.load_graph == staging.graph && !HasEffects(plan, graph)};
   }
   return copies;
 }

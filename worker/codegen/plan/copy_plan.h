@@ -14,12 +14,16 @@ namespace telemetry::worker::codegen::plan {
 // operation, so its bytes bypass the registers, and with cp.async the block can do other work during the copy. Each
 // copy has a layout set of its own, which determines the elements that each thread copies.
 struct SharedCopy {
-  int graph = 0;
-  int load = 0;
+  int graph = 0;  // id of the graph of the load
+  int load = 0;   // node index
+  int user = 0;   // id of the graph of the dot
   text::MmaType type = text::MmaType::kF16;
   int own = -1;                // the operand's own axis: the one that is not summed
   int summed = -1;             // the summed axis
   bool may_run_ahead = false;  // the loop stores nothing, so the load can run in an earlier iteration
+
+  // Reports whether the copy is made once, before the loop of the dot.
+  bool is_held() const { return user != graph; }
 };
 
 // Returns, by layout set, the operands that are copied.

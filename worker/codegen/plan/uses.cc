@@ -43,16 +43,81 @@ int SoleLoad(const Graph& graph, NodeRef ref) {
   return gathers ? -1 : ref.index;
 }
 
+bool IsLoop(const Node& node) { return node.op == Op::kForLoop || node.op == Op::kReductionLoop; }
+
+// Returns the placeholders of a graph, in the order of the arguments that they are bound to.
+std::vector<int> Placeholders(const Graph& graph) {
+  std::vector<int> placeholders;
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    if (graph.nodes[i].op == Op::kPlaceholder) placeholders.push_back(static_cast<int>(i));
+  }
+  return placeholders;
+}
+
 class Analysis {
  public:
-  explicit Analysis(const Plan& plan) : plan_(plan) {}
+  Analysis(const Plan& plan, bool may_hold) : plan_(plan), may_hold_(may_hold) {}
 
   Uses Run() && {
+    CountCallers(plan_.GraphFor(plan_.ir->root));
     Analyze(plan_.ir->root);
     return std::move(uses_);
   }
 
  private:
+  // A node with child graphs.
+  struct Caller {
+    int graph = 0;
+    int node = 0;
+    int count = 0;  // of the nodes that have the child
+  };
+
+  void CountCallers(const Graph& graph) {
+    for (size_t i = 0; i < graph.nodes.size(); ++i) {
+      for (const int id : graph.nodes[i].graphs) {
+        const Graph& child = plan_.GraphFor(id);
+        Caller& caller = callers_[child.id];
+        caller = {.graph = graph.id, .node = static_cast<int>(i), .count = caller.count + 1};
+        if (caller.count == 1) CountCallers(child);
+      }
+    }
+  }
+
+  // Sets Staging::load and Staging::load_graph for an operand that is a load outside the loops of its dot. Returns
+  // false if the operand is anything else, or if the loops or the code before them could store to the loaded memory.
+  bool FindHeldLoad(const Graph& graph, NodeRef ref, Staging* staging) const {
+    const Node& node = graph.at(ref);
+    if (node.op == Op::kMaskTo && node.value == 0) {
+      return FindHeldLoad(graph, std::get<NodeRef>(node.args[0].value), staging);
+    }
+    if (node.op == Op::kLoad) {
+      staging->load = SoleLoad(graph, ref);
+      staging->load_graph = graph.id;
+      return staging->load >= 0 && graph.id != staging->graph;
+    }
+    const auto caller = callers_.find(graph.id);
+    if (node.op != Op::kPlaceholder || caller == callers_.end() || caller->second.count > 1) return false;
+    const Graph& outer = plan_.ir->graphs[static_cast<size_t>(caller->second.graph)];
+    const Node& loop = outer.nodes[static_cast<size_t>(caller->second.node)];
+    if (!IsLoop(loop) || HasEffectsUpTo(outer, caller->second.node)) return false;
+    const std::vector<int> placeholders = Placeholders(graph);
+    const auto position =
+        static_cast<size_t>(std::find(placeholders.begin(), placeholders.end(), ref.index) - placeholders.begin());
+    const auto& captured = std::get<ir::Arg::List>(loop.args[0].value);
+    if (position >= captured.size()) return false;
+    const auto* from = std::get_if<NodeRef>(&captured[position].value);
+    return from != nullptr && FindHeldLoad(outer, *from, staging);
+  }
+
+  // Reports whether one of the nodes up to and including `last` stores.
+  bool HasEffectsUpTo(const Graph& graph, int last) const {
+    return std::any_of(graph.nodes.begin(), graph.nodes.begin() + last + 1, [this](const Node& node) {
+      return node.op == Op::kStore || std::any_of(node.graphs.begin(), node.graphs.end(), [this](int child) {
+               return HasEffects(plan_, plan_.GraphFor(child));
+             });
+    });
+  }
+
   void Analyze(int id) {
     const Graph& graph = plan_.GraphFor(id);
     if (uses_.graphs.contains(graph.id)) return;
@@ -79,12 +144,33 @@ class Analysis {
       VisitDot(graph, index, uses);
       return;
     }
+    for (const int child : node.graphs) Analyze(child);
+    if (IsLoop(node)) {
+      VisitLoop(graph, node, uses);
+      return;
+    }
     const bool flows = ir::IsPointwise(node.op) || node.op == Op::kMaskTo || node.op == Op::kLoad;
     const std::vector<int> sets = flows ? uses->sets[at] : std::vector<int>{0};
     for (const NodeRef used : ir::CollectUses(node)) {
       for (const int set : sets) Need(graph, used, set, uses);
     }
-    for (const int child : node.graphs) Analyze(child);
+  }
+
+  // Needs each captured value in the layout sets in which the loop's body needs it, and everything else in set 0.
+  void VisitLoop(const Graph& graph, const Node& loop, GraphUses* uses) {
+    const Graph& body = plan_.GraphFor(loop.graphs[0]);
+    const std::vector<int> placeholders = Placeholders(body);
+    const auto& captured = std::get<ir::Arg::List>(loop.args[0].value);
+    for (size_t i = 0; i < captured.size(); ++i) {
+      const auto* ref = std::get_if<NodeRef>(&captured[i].value);
+      if (ref == nullptr) continue;
+      const std::vector<int>& sets = uses_.graphs.at(body.id).sets[static_cast<size_t>(placeholders[i])];
+      if (sets.empty()) Need(graph, *ref, 0, uses);
+      for (const int set : sets) Need(graph, *ref, set, uses);
+    }
+    Node rest = loop;
+    rest.args[0] = ir::Arg{};
+    for (const NodeRef used : ir::CollectUses(rest)) Need(graph, used, 0, uses);
   }
 
   void VisitDot(const Graph& graph, int index, GraphUses* uses) {
@@ -93,12 +179,15 @@ class Analysis {
     for (size_t i = 0; i < 2; ++i) {
       const auto& operand = std::get<NodeRef>(node.args[i].value);
       const Node& value = graph.at(operand);
-      if (IsSlice(graph, value) && LoadsAnything(graph, value)) {
-        uses_.stagings.push_back({.graph = graph.id,
-                                  .dot = index,
-                                  .operand = static_cast<int>(i),
-                                  .axes = value.shape,
-                                  .load = SoleLoad(graph, operand)});
+      Staging staging = {.graph = graph.id,
+                         .dot = index,
+                         .operand = static_cast<int>(i),
+                         .axes = value.shape,
+                         .load = SoleLoad(graph, operand),
+                         .load_graph = graph.id};
+      if ((IsSlice(graph, value) && LoadsAnything(graph, value)) ||
+          (may_hold_ && FindHeldLoad(graph, operand, &staging))) {
+        uses_.stagings.push_back(staging);
         operands[i] = static_cast<int>(uses_.stagings.size());
       }
       Need(graph, operand, operands[i], uses);
@@ -115,10 +204,17 @@ class Analysis {
   }
 
   const Plan& plan_;
+  const bool may_hold_;
+  std::map<int, Caller> callers_;  // by id of the child
   Uses uses_;
 };
 
 }  // namespace
+
+bool GraphUses::IsNeeded(ir::NodeRef ref, int set) const {
+  const std::vector<int>& needed = sets[static_cast<size_t>(ref.index)];
+  return std::find(needed.begin(), needed.end(), set) != needed.end();
+}
 
 bool HasEffects(const Plan& plan, const Graph& graph) {
   return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&plan](const Node& node) {
@@ -127,6 +223,6 @@ bool HasEffects(const Plan& plan, const Graph& graph) {
   });
 }
 
-Uses AnalyzeUses(const Plan& plan) { return Analysis(plan).Run(); }
+Uses AnalyzeUses(const Plan& plan, bool may_hold) { return Analysis(plan, may_hold).Run(); }
 
 }  // namespace telemetry::worker::codegen::plan
