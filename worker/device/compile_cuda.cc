@@ -78,6 +78,13 @@ absl::Status Check(const NvrtcApi& api, nvrtcResult result, std::string_view wha
   return absl::InternalError(record::Cat(what, " failed: ", api.get_error_string(result)));
 }
 
+// Returns true for NVRTC 12.9 and later.
+bool HasCache(const NvrtcApi& api) {
+  int major = 0;
+  int minor = 0;
+  return api.version(&major, &minor) == NVRTC_SUCCESS && (major > 12 || (major == 12 && minor >= 9));
+}
+
 // One source while it is compiled.
 class Program {
  public:
@@ -93,8 +100,9 @@ class Program {
     if (program_ != nullptr) api_.destroy_program(&program_);
   }
 
-  absl::Status Compile(const std::string& architecture, const SourceOptions& of_source) {
-    const std::vector<std::string> options = CudaCompileOptions(architecture, of_source);
+  absl::Status Compile(const std::string& architecture, const SourceOptions& of_source, NvrtcCache cache) {
+    std::vector<std::string> options = CudaCompileOptions(architecture, of_source);
+    if (cache == NvrtcCache::kBypassed && HasCache(api_)) options.emplace_back("--no-cache");
     if (!of_source.kernel.empty()) {
       RETURN_IF_ERROR(
           Check(api_, api_.add_name_expression(program_, of_source.kernel.c_str()), "nvrtcAddNameExpression"));
@@ -170,11 +178,11 @@ absl::StatusOr<std::string> NvrtcIdentity() {
   return absl::StrCat("NVRTC ", version, ", ", file.st_size, " bytes");
 }
 
-absl::StatusOr<CompiledCode> CompileCuda(const std::string& source, const std::string& architecture) {
+absl::StatusOr<CompiledCode> CompileCuda(const std::string& source, const std::string& architecture, NvrtcCache cache) {
   ASSIGN_OR_RETURN(const NvrtcApi* const api, GetNvrtcApi());
   ASSIGN_OR_RETURN(Program program, Program::Create(*api, source));
   const SourceOptions options = ReadSourceOptions(source);
-  RETURN_IF_ERROR(program.Compile(architecture, options));
+  RETURN_IF_ERROR(program.Compile(architecture, options, cache));
   ASSIGN_OR_RETURN(std::string cubin, program.Cubin());
   ASSIGN_OR_RETURN(std::string function, program.LoweredName(options.kernel));
   return CompiledCode{.binary = std::move(cubin), .log = program.Log(), .function = std::move(function)};

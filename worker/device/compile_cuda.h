@@ -17,8 +17,13 @@ absl::StatusOr<std::string> NvrtcVersion();
 // UNAVAILABLE: as above.
 absl::StatusOr<std::string> NvrtcIdentity();
 
+// The cache of compiled code that NVRTC 12.9 and later have on disk, which belongs to the driver. To use it, a process
+// loads and initialises the driver.
+enum class NvrtcCache { kUsed, kBypassed };
+
 // Compiles CUDA source, without a device, to a cubin for an architecture ("sm_80", "sm_90") with all instructions of
 // that architecture. UNAVAILABLE: as above. INVALID_ARGUMENT: the message is the compiler's log.
-absl::StatusOr<CompiledCode> CompileCuda(const std::string& source, const std::string& architecture);
+absl::StatusOr<CompiledCode> CompileCuda(const std::string& source, const std::string& architecture,
+                                         NvrtcCache cache = NvrtcCache::kUsed);
 
 }  // namespace telemetry::worker::device

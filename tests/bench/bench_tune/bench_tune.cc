@@ -36,6 +36,9 @@ struct Arguments {
   double budget_s = 0;
   bool large = false;
   bool verbose = false;
+  std::string compiler_options;
+  std::string log;
+  int max_configs = 0;
 };
 
 std::vector<TuneCase> ChosenCases(const Arguments& arguments) {
@@ -95,7 +98,10 @@ absl::Status Run(const Arguments& arguments) {
                                                          .seed = seed,
                                                          .sabotage = arguments.sabotage,
                                                          .budget_s = arguments.budget_s,
-                                                         .verbose = arguments.verbose});
+                                                         .verbose = arguments.verbose,
+                                                         .compiler_options = arguments.compiler_options,
+                                                         .log = arguments.log,
+                                                         .max_configs = arguments.max_configs});
       if (!result.ok()) {
         failures.push_back(absl::StrCat(tune_case.kernel, ": ", result.status().message()));
         break;
@@ -121,6 +127,9 @@ void AddFlags(CLI::App& app, Arguments& arguments) {
   app.add_option("--sabotage", arguments.sabotage, "Make every N-th config access invalid memory");
   app.add_option("--budget", arguments.budget_s, "Time budget of each attempt in seconds; default: none");
   app.add_flag("--large", arguments.large, "Tune the sizes of real models, and odd and small ones, instead");
+  app.add_option("--options", arguments.compiler_options, "More options of the compiler, separated by spaces");
+  app.add_option("--log", arguments.log, "Keep the sidecars: BASE.csv, BASE.meta.jsonl")->type_name("BASE");
+  app.add_option("--max-configs", arguments.max_configs, "Maximum number of configs; default: set by --effort");
   app.add_flag("--verbose", arguments.verbose, "Print a summary of each generation");
 }
 

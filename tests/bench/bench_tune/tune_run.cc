@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
+#include "absl/strings/str_split.h"
+#include "worker/device/compile_options.h"
 #include "worker/kernels/library.h"
 #include "worker/tune/library_subject.h"
 #include "worker/tune/recording/sidecar_log.h"
@@ -34,9 +36,22 @@ tune::Candidates::Generate SabotagedEvery(int n, std::shared_ptr<worker::runtime
   };
 }
 
+// Adds options of the compiler to the source of every config.
+tune::Candidates::Generate WithOptions(const std::string& options,
+                                       std::shared_ptr<worker::runtime::BoundKernel> kernel) {
+  const std::string lines =
+      worker::device::FormatSourceOptions({.options = absl::StrSplit(options, ' ', absl::SkipEmpty())});
+  return [lines, kernel = std::move(kernel)](const Config& config) -> absl::StatusOr<GeneratedKernel> {
+    absl::StatusOr<GeneratedKernel> generated = kernel->Generate(config);
+    if (generated.ok()) generated->source.insert(0, lines);
+    return generated;
+  };
+}
+
 tune::TunerOptions MakeTunerOptions(const TuneRunOptions& options, const worker::device::Device& device) {
   tune::TunerOptions tuner;
   tuner.search = {.algorithm = options.algorithm, .effort = options.effort, .seed = options.seed};
+  if (options.max_configs > 0) tuner.search.max_configs = options.max_configs;
   tuner.processes.measure.device = device.id();
   if (options.budget_s > 0) tuner.time_budget = absl::Seconds(options.budget_s);
   tuner.on_notice = [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); };
@@ -64,12 +79,13 @@ absl::StatusOr<tune::TuneResult> RunTune(const TuneCase& tune_case,
   absl::StatusOr<tune::LibrarySubject> subject = tune::MakeLibrarySubject(**kernel, *problem, {}, device, options.seed);
   if (!subject.ok()) return subject.status();
   absl::StatusOr<std::unique_ptr<tune::recording::SidecarLog>> log =
-      tune::recording::SidecarLog::Open({.base = folder + "/log"});
+      tune::recording::SidecarLog::Open({.base = options.log.empty() ? folder + "/log" : options.log});
   if (!log.ok()) return log.status();
   absl::StatusOr<std::unique_ptr<tune::Journal>> journal = tune::Journal::Open(folder + "/journal");
   if (!journal.ok()) return journal.status();
   tune::TunerOptions tuner = MakeTunerOptions(options, *device);
   if (options.sabotage > 0) tuner.generate = SabotagedEvery(options.sabotage, subject->bound);
+  if (!options.compiler_options.empty()) tuner.generate = WithOptions(options.compiler_options, subject->bound);
   return tune::Tune(std::move(subject->subject), std::move(tuner),
                     {.info = std::move(subject->info), .sinks = {.log = log->get()}, .journal = journal->get()});
 }

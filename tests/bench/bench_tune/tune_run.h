@@ -18,6 +18,9 @@ struct TuneRunOptions {
   int sabotage = 0;     // every `sabotage`-th config makes an illegal memory access; 0: none
   double budget_s = 0;  // time budget; 0: none
   bool verbose = false;
+  std::string compiler_options;  // of all sources, beside the usual ones, separated by spaces
+  std::string log;               // the base of sidecars that are kept; empty: none
+  int max_configs = 0;           // 0: as the effort says
 };
 
 // Runs one complete attempt, recorded in a temporary folder.
