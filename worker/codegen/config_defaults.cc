@@ -58,6 +58,7 @@ class Builder {
     Reductions();
     Accesses();
     Stages();
+    Overlap();
     parameters_.push_back(
         {.key = "num_warps", .kind = Kind::kPowerOfTwo, .low = 1, .high = 32, .default_value = Json::Integer(4)});
     Clusters();
@@ -206,6 +207,14 @@ class Builder {
                            .low = 1,
                            .high = kMostStages,
                            .default_value = Json::Integer(bytes <= kStageBytes ? 2 : 1)});
+  }
+
+  void Overlap() {
+    if (!HasDotOfDot(ir_)) return;
+    parameters_.push_back({.key = "overlap_dots",
+                           .kind = Kind::kChoice,
+                           .choices = {Json::Bool(false), Json::Bool(true)},
+                           .default_value = Json::Bool(false)});
   }
 
   // Returns the bytes of a tile of this value with default blocks.

@@ -143,9 +143,9 @@ ConfigSpace ConfigSpaceFor(const ir::DeviceIr& ir) {
 
 ConfigSpace ConfigSpaceFor(const ir::DeviceIr& ir, const Target& target) {
   ConfigSpace space = ConfigSpaceFor(ir);
-  if (HasClusters(target)) return space;
   for (ConfigParameter& parameter : space.parameters_) {
-    if (parameter.key == "num_ctas") parameter.high = 1;
+    if (parameter.key == "num_ctas" && !HasClusters(target)) parameter.high = 1;
+    if (parameter.key == "overlap_dots" && !HasWgmma(target)) parameter.choices = {Json::Bool(false)};
   }
   return space;
 }

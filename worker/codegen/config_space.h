@@ -46,9 +46,12 @@ class ConfigEnumeration {
 // One key is Triton's:
 //   num_ctas               thread blocks of the cluster that works on one tile. Only in kernels with reductions and
 //                          without dots. Values above 1 need CUDA and sm_90 or later
-// Two keys are this project's own:
+// Three keys are this project's own:
 //   store_eviction_policies for each store: '' or 'first' (the stored cache line is evicted first). Has no effect in
 //                          OpenCL
+//   overlap_dots           only in kernels with a loop that computes an operand of one dot from the sums of another:
+//                          True runs the second dot of each iteration during the code between the dots of the next
+//                          one. Has an effect only with wgmma and num_stages above 1
 //   vector_widths          for each load and store: the most elements that one instruction moves
 class ConfigSpace {
  public:
@@ -78,7 +81,8 @@ class ConfigSpace {
 
 // Returns the space for any target: every value is supported by at least one target.
 ConfigSpace ConfigSpaceFor(const ir::DeviceIr& ir);
-// Returns the space for one target. Excludes the values that Generate() rejects for this target at any size.
+// Returns the space for one target. Excludes the values that Generate() rejects for this target at any size, and values
+// of overlap_dots without effect.
 ConfigSpace ConfigSpaceFor(const ir::DeviceIr& ir, const Target& target);
 
 }  // namespace telemetry::worker::codegen

@@ -16,6 +16,27 @@ bool HasDot(const ir::DeviceIr& ir) {
   });
 }
 
+bool ComesFromDot(const ir::Graph& graph, ir::NodeRef ref) {
+  const ir::Node& node = graph.at(ref);
+  const std::vector<ir::NodeRef> used = ir::CollectUses(node);
+  return node.op == ir::Op::kDot ||
+         std::any_of(used.begin(), used.end(), [&graph](ir::NodeRef operand) { return ComesFromDot(graph, operand); });
+}
+
+bool HasDotOfDot(const ir::DeviceIr& ir) {
+  const auto is_dot_of_dot = [](const ir::Graph& graph, const ir::Node& node) {
+    if (node.op != ir::Op::kDot) return false;
+    return std::any_of(node.args.begin(), node.args.begin() + 2, [&graph](const ir::Arg& operand) {
+      return ComesFromDot(graph, std::get<ir::NodeRef>(operand.value));
+    });
+  };
+  return std::any_of(ir.graphs.begin(), ir.graphs.end(), [&](const ir::Graph& graph) {
+    const bool loops = graph.kind == ir::GraphKind::kForLoop || graph.kind == ir::GraphKind::kReductionLoop;
+    return loops && std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                                [&](const ir::Node& node) { return is_dot_of_dot(graph, node); });
+  });
+}
+
 bool UsesOutsideLoops(const ir::DeviceIr& ir, const std::vector<int>& alternate, int graph, int axis) {
   const ir::Graph& emitted = ir.graphs[static_cast<size_t>(alternate[static_cast<size_t>(graph)])];
   for (const ir::Node& node : emitted.nodes) {

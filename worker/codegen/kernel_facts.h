@@ -13,6 +13,10 @@ namespace telemetry::worker::codegen {
 int64_t PowerOfTwo(int64_t at_least);
 
 bool HasDot(const ir::DeviceIr& ir);
+// Reports whether a loop computes an operand of one dot from the sums of another.
+bool HasDotOfDot(const ir::DeviceIr& ir);
+// Reports whether the value depends on a dot in the same graph.
+bool ComesFromDot(const ir::Graph& graph, ir::NodeRef ref);
 
 // Returns, by graph id, the graph to emit if the reductions along the axes in `looped` are walked in chunks.
 std::vector<int> AlternatesFor(const ir::DeviceIr& ir, const std::vector<bool>& looped);

@@ -34,4 +34,6 @@ absl::StatusOr<Target> Target::ForArchitecture(std::string_view architecture) {
   return target;
 }
 
+bool HasWgmma(const Target& target) { return target.dialect == device::Dialect::kCuda && target.sm == 90; }
+
 }  // namespace telemetry::worker::codegen

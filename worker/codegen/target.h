@@ -24,6 +24,9 @@ struct Target {
   static absl::StatusOr<Target> ForArchitecture(std::string_view architecture);
 };
 
+// Reports whether the device has wgmma, the tensor core instruction of sm_90 that no other architecture has.
+bool HasWgmma(const Target& target);
+
 // Settings that trade accuracy for speed, and the instructions that may be used.
 struct GenerateOptions {
   bool allow_tf32 = false;   // compute f32 dots on tensor cores in tf32, with 10 bits of mantissa

@@ -38,6 +38,24 @@ void Attention(ir::Trace& t) {
   t.Store(out, {b, m, d}, results[2] / results[1]);
 }
 
+// Traces a dot of plain loads whose sums are the rows of a second dot, in registers.
+void DotOfDot(ir::Trace& t) {
+  const ir::TensorRef a = t.Tensor("a");
+  const ir::TensorRef b = t.Tensor("b");
+  const ir::TensorRef c = t.Tensor("c");
+  const DType dtype = t.TensorInfo(a).dtype;
+  const ir::TensorRef out = t.Output("out", {t.SizeOf(a, 0), t.SizeOf(c, 1)}, dtype);
+  const ir::AxisRef m = t.Tile(t.SizeOf(a, 0));
+  const ir::AxisRef d = t.ReductionAxis(t.SizeOf(a, 1));
+  const ir::AxisRef e = t.ReductionAxis(t.SizeOf(c, 1));
+  const ir::Trace::Carried sums = t.For(t.SizeOf(b, 0), {t.Full({m, e}, 0, DType::kF32)},
+                                        [&](ir::AxisRef n, const ir::Trace::Carried& carried) -> ir::Trace::Carried {
+                                          const ir::Value inner = t.Dot(t.Load(a, {m, d}), t.Load(b, {n, d}), d) * 0.1;
+                                          return {t.Dot(inner.To(dtype), t.Load(c, {n, e}), n, carried[0])};
+                                        });
+  t.Store(out, {m, e}, sums[0]);
+}
+
 }  // namespace
 
 // Works for arguments with any strides.
@@ -64,6 +82,12 @@ KernelCase AttentionCase(DType dtype, int64_t batch, int64_t m, int64_t n, int64
   KernelCase kernel;
   kernel.Input("q", dtype, {batch, m, d}).Input("k", dtype, {batch, n, d}).Input("v", dtype, {batch, n, d});
   kernel.Trace(Attention);
+  return kernel;
+}
+
+KernelCase DotOfDotCase(DType dtype) {
+  KernelCase kernel;
+  kernel.Input("a", dtype, {100, 64}).Input("b", dtype, {150, 64}).Input("c", dtype, {150, 64}).Trace(DotOfDot);
   return kernel;
 }
 

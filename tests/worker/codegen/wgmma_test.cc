@@ -70,30 +70,11 @@ TEST_P(WgmmaCode, StagesAndTilesOfAPersistentBlock) {
   }
 }
 
-// Traces a dot of plain loads whose sums are the rows of a second dot, in registers.
-void TwoDots(ir::Trace& t) {
-  const ir::TensorRef a = t.Tensor("a");
-  const ir::TensorRef b = t.Tensor("b");
-  const ir::TensorRef c = t.Tensor("c");
-  const DType dtype = t.TensorInfo(a).dtype;
-  const ir::TensorRef out = t.Output("out", {t.SizeOf(a, 0), t.SizeOf(c, 1)}, dtype);
-  const ir::AxisRef m = t.Tile(t.SizeOf(a, 0));
-  const ir::AxisRef d = t.ReductionAxis(t.SizeOf(a, 1));
-  const ir::AxisRef e = t.ReductionAxis(t.SizeOf(c, 1));
-  const ir::Trace::Carried sums = t.For(t.SizeOf(b, 0), {t.Full({m, e}, 0, DType::kF32)},
-                                        [&](ir::AxisRef n, const ir::Trace::Carried& carried) -> ir::Trace::Carried {
-                                          const ir::Value inner = t.Dot(t.Load(a, {m, d}), t.Load(b, {n, d}), d) * 0.1;
-                                          return {t.Dot(inner.To(dtype), t.Load(c, {n, e}), n, carried[0])};
-                                        });
-  t.Store(out, {m, e}, sums[0]);
-}
-
 TEST_P(WgmmaCode, DotsOfDots) {
   const ir::Tolerance tolerance = {.absolute = 5e-2, .relative = 1e-2};
   for (const DType dtype : kDTypes) {
     SCOPED_TRACE(ShortName(dtype));
-    KernelCase kernel;
-    kernel.Input("a", dtype, {100, 64}).Input("b", dtype, {150, 64}).Input("c", dtype, {150, 64}).Trace(TwoDots);
+    const KernelCase kernel = DotOfDotCase(dtype);
     ExpectRight(kernel, "Config(block_sizes=[64, 64], num_stages=3)", tolerance);
     ExpectRight(kernel, "Config(block_sizes=[128, 16], num_warps=8, num_stages=2)", tolerance);
     ExpectRight(kernel, "Config(block_sizes=[128, 64], num_warps=4, num_stages=2)", tolerance);
@@ -191,10 +172,7 @@ TEST(Wgmma, FencesOperandsBeforeTheBarrier) {
 }
 
 TEST(Wgmma, TakesSumsOfAnEarlierDotFromRegisters) {
-  KernelCase kernel;
-  kernel.Input("a", DType::kF16, {64, 64}).Input("b", DType::kF16, {64, 64}).Input("c", DType::kF16, {64, 64});
-  kernel.Trace(TwoDots);
-  const std::string source = CudaSource(kernel, "Config(block_sizes=[64, 32])", {}, 90);
+  const std::string source = CudaSource(DotOfDotCase(DType::kF16), "Config(block_sizes=[64, 32])", {}, 90);
   EXPECT_TRUE(Has(source, "wgmma_f16_32(&")) << source;
   EXPECT_TRUE(Has(source, "wgmma_f16_64_in_registers_columns_inside(&")) << source;
 }

@@ -48,24 +48,39 @@ absl::Status RegionEmitter::EmitLoop(int index, Frame* frame) {
     const std::string wanted = ArgValue(node.args[2], 0, frame).name;
     end = Cat("(", wanted, " < ", end, " ? ", wanted, " : ", end, ")");
   }
-  const std::string begin = TileCode::Begin(node.axis);
   CopyAhead copies(code_, code_.plan().GraphFor(node.graphs[0]), node.axis, end);
   copies.Open();
+  if (const plan::DotOverlap* overlap = code_.OverlapOf(code_.plan().GraphFor(node.graphs[0]).id)) {
+    RETURN_IF_ERROR(EmitOverlappedLoop(node, *overlap, end, &copies, &carried, frame));
+    copies.Close();
+    frame->results[index] = std::move(carried);
+    return absl::OkStatus();
+  }
   const size_t begins_at = out.text().size();
-  const int64_t unroll = code_.plan().unroll[axis];
-  if (unroll > 0) out.Line("_Pragma(\"unroll ", unroll, "\")");
-  out.Open("for (", code_.PositionType(), " ", begin, " = 0; ", begin, " < ", end, "; ", begin,
-           " += ", code_.plan().blocks[axis], ")");
-  copies.Next();
-  Values arguments = CapturedValues(node.args[0], frame);
-  arguments.insert(arguments.end(), carried.begin(), carried.end());
-  ASSIGN_OR_RETURN(const Values next, Emit(node.graphs[0], arguments));
-  AssignAll(carried, next);
-  copies.Advance();
+  OpenLoop(node.axis, "0", end);
+  RETURN_IF_ERROR(EmitIteration(node, &copies, carried, frame));
   out.Close();
   MeetAgain(begins_at);
   copies.Close();
   frame->results[index] = std::move(carried);
+  return absl::OkStatus();
+}
+
+void RegionEmitter::OpenLoop(int axis, const std::string& from, const std::string& end) {
+  const int64_t unroll = code_.plan().unroll[static_cast<size_t>(axis)];
+  const std::string begin = TileCode::Begin(axis);
+  if (unroll > 0) code_.out().Line("_Pragma(\"unroll ", unroll, "\")");
+  code_.out().Open("for (", code_.PositionType(), " ", begin, " = ", from, "; ", begin, " < ", end, "; ", begin,
+                   " += ", code_.plan().blocks[static_cast<size_t>(axis)], ")");
+}
+
+absl::Status RegionEmitter::EmitIteration(const Node& loop, CopyAhead* copies, const Values& carried, Frame* frame) {
+  copies->Next();
+  Values arguments = CapturedValues(loop.args[0], frame);
+  arguments.insert(arguments.end(), carried.begin(), carried.end());
+  ASSIGN_OR_RETURN(const Values next, Emit(loop.graphs[0], arguments));
+  AssignAll(carried, next);
+  copies->Advance();
   return absl::OkStatus();
 }
 

@@ -15,6 +15,9 @@ namespace telemetry::worker::codegen::emit {
 // empty if nothing is left to copy, so the number of closed groups tells which copies are complete. Nothing is
 // prefetched if the loop has no such operand or Plan::stages is 1.
 //
+// With overlapping dots (plan::DotOverlap) an iteration uses the columns of the second dot that belong to the tile of
+// the previous iteration. These are the late operands; their copies run one tile behind the others.
+//
 // Held operands of the loop are copied before it, in earlier groups. An iteration that waits for its own tile waits for
 // them as well; a loop without prefetches waits for them before it begins.
 class CopyAhead {
@@ -25,6 +28,7 @@ class CopyAhead {
   void Open();     // call before the loop
   void Next();     // call at the start of the body; from here on TileCode::copies_ahead() lists the loop's copies
   void Advance();  // call at the end of the body
+  void Last();     // call after the loop, before code that uses the late operands of its last tile
   void Close();    // call after the loop
 
  private:
@@ -33,7 +37,18 @@ class CopyAhead {
   // Emits the same copy for the tile that is prefetched in this iteration.
   void Send(size_t index);
   std::string TileAddress(size_t index, const std::string& slot) const;
+  // Emits the copy of a late operand for the tile before `stage`, in the loop over stages before the loop.
+  void CopyEarlyTile(size_t index);
+  // Emits, under a condition, the copy for the tile that begins at `begin`.
+  void CopyTile(size_t index, const std::string& condition, const std::string& begin, const std::string& slot);
+  // Emits the wait for the copies that the current iteration uses, and the barrier.
+  void WaitForTile();
+  bool IsLate(size_t index) const { return late_[index]; }
+  int64_t Block() const;
   std::string Slot() const { return record::Cat("slot", axis_); }
+  std::string FreeSlot() const { return record::Cat("free_", Slot()); }
+  // Returns the expression for the slot before this one in the ring.
+  std::string Before(const std::string& slot) const;
   std::string Ahead() const { return record::Cat("ahead", axis_); }
 
   TileCode& code_;
@@ -43,6 +58,7 @@ class CopyAhead {
   const int64_t stages_;
   bool reads_held_ = false;       // the loop has dots with held operands
   std::vector<int> sets_;         // the layout sets of the copied operands
+  std::vector<bool> late_;        // of each operand
   std::vector<int64_t> offsets_;  // of each operand in a ring slot, in bytes
   int64_t tile_bytes_ = 0;
   int64_t held_at_ = 0;

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "worker/codegen/emit/tile_code.h"
 #include "worker/codegen/plan/mma_plan.h"
@@ -25,5 +28,30 @@ void AddDotMma(TileCode& code, const plan::MmaDot& dot, int summed, const TileVa
 // Emits the same product with wgmma (MmaPlan::by_warpgroups).
 void AddDotWgmma(TileCode& code, const plan::MmaDot& dot, int summed, const TileValue& rows, const TileValue& columns,
                  const TileValue& result);
+
+// The arguments of the steps of the same product, for OverlappedDots. Only TileValue::set and TileValue::axes are used
+// of the rows, unless PackRowsWgmma packs them. `packed` is the name of the array for rows in registers.
+struct WgmmaProduct {
+  const plan::MmaDot& dot;
+  int summed;
+  const TileValue& rows;
+  const TileValue& columns;
+  const TileValue& result;
+  std::string packed;
+  bool overwrites = false;  // the product replaces the result instead of being added to it
+};
+// Emits the declaration of the array for packed rows.
+void DeclarePackedRows(TileCode& code, const WgmmaProduct& product);
+// Emits the code that packs the rows into the array.
+void PackRowsWgmma(TileCode& code, const WgmmaProduct& product);
+// Emits the start of the product, whose operands are in shared memory or packed. Returns the prefetches that the
+// product leaves to be emitted (CopiesAhead::unsent).
+std::vector<std::function<void()>> StartDotWgmma(TileCode& code, const WgmmaProduct& product);
+// Emits a wait until the products that were started are complete except the last `products_left`, and their results
+// can be read: `result` is that of the last complete product.
+void FinishDotWgmma(TileCode& code, int64_t products_left, const TileValue& result);
+// Emits code that keeps the compiler from moving a FinishDotWgmma that follows before the computation of this value, of
+// type kFloat.
+void HoldWaitUntilComputed(TileCode& code, const TileValue& value);
 
 }  // namespace telemetry::worker::codegen::emit

@@ -72,6 +72,7 @@ absl::Status RegionEmitter::EmitNode(int index, Frame* frame) {
     return absl::OkStatus();
   }
   if (!frame->uses.live[at] || node.op == Op::kHostTensor || node.op == Op::kBlockSize) return absl::OkStatus();
+  if (overlapped_ != nullptr && EmitOverlapped(index, frame)) return absl::OkStatus();
   if (ir::IsControlFlow(node.op)) return EmitControlFlow(index, frame);
   if (node.op == Op::kStore) {
     EmitStore(code_, frame->graph, index,

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "worker/codegen/emit/copy_ahead.h"
+#include "worker/codegen/emit/overlapped_dots.h"
 #include "worker/codegen/emit/tile_code.h"
 
 namespace telemetry::worker::codegen::emit {
@@ -43,6 +46,19 @@ class RegionEmitter {
 
   absl::Status EmitControlFlow(int index, Frame* frame);
   absl::Status EmitLoop(int index, Frame* frame);
+  // Emits the head of a loop along the axis.
+  void OpenLoop(int axis, const std::string& from, const std::string& end);
+  // Emits the body of a loop, which reads and writes the carried values.
+  absl::Status EmitIteration(const ir::Node& loop, CopyAhead* copies, const Values& carried, Frame* frame);
+  // Emits a loop with overlapping dots. The first iteration is before the loop, the last second dot after it.
+  absl::Status EmitOverlappedLoop(const ir::Node& loop, const plan::DotOverlap& overlap, const std::string& end,
+                                  CopyAhead* copies, Values* carried, Frame* frame);
+  // Emits a node of the body of such a loop if it is one of the dots, and returns true. Otherwise makes sure that the
+  // second dot of the previous tile is complete if the node uses its result, and returns false.
+  bool EmitOverlapped(int index, Frame* frame);
+  // Returns the last float value that the graph has computed so far among those in few registers, such as the sums of
+  // rows, or nullptr. Such a value usually depends on most of the values before it.
+  const TileValue* LastComputed(const Frame& frame) const;
   absl::Status EmitWhile(int index, Frame* frame);
   absl::Status EmitIf(int index, Frame* frame);
   // Emits another barrier, in OpenCL only, if the loop or branch whose text begins at this offset contains one. Without
@@ -66,6 +82,7 @@ class RegionEmitter {
   const TileValue& Find(ir::NodeRef ref, int set, const Frame& frame) const;
 
   TileCode& code_;
+  OverlappedDots* overlapped_ = nullptr;  // those of the surrounding loop
 };
 
 }  // namespace telemetry::worker::codegen::emit

@@ -1,6 +1,5 @@
 #include "worker/codegen/emit/tensor_core_dot.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "worker/codegen/emit/shared_copy.h"
@@ -33,10 +32,7 @@ TensorCoreDot::TensorCoreDot(TileCode& code, const plan::MmaDot& dot, int summed
       shared_columns_(MakeOperand(code, dot, "columns_shared", columns, dot.column, summed)) {}
 
 bool TensorCoreDot::RowsAreInPlace() const {
-  const plan::AxisLayout& summed = layout(summed_);
-  const bool columns =
-      std::find(code_.mma().columns.begin(), code_.mma().columns.end(), summed_) != code_.mma().columns.end();
-  return rows_.set == 0 && !rows_.axes.empty() && columns && summed.threads[1].count == 1;
+  return rows_.set == 0 && !rows_.axes.empty() && plan::RowsStayInRegisters(code_.mma(), code_.set(0), summed_);
 }
 
 void TensorCoreDot::Place() {

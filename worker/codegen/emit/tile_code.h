@@ -39,7 +39,13 @@ struct CopiesAhead {
 class TileCode {
  public:
   TileCode(const plan::Plan& plan, const plan::Uses& uses, const plan::Layouts& layouts, text::DialectText* dialect)
-      : plan_(plan), uses_(uses), sets_(layouts.sets), mma_(layouts.mma), copies_(layouts.copies), dialect_(*dialect) {}
+      : plan_(plan),
+        uses_(uses),
+        sets_(layouts.sets),
+        mma_(layouts.mma),
+        copies_(layouts.copies),
+        overlaps_(layouts.overlaps),
+        dialect_(*dialect) {}
 
   const plan::Plan& plan() const { return plan_; }
   const ir::DeviceIr& ir() const { return *plan_.ir; }
@@ -47,6 +53,11 @@ class TileCode {
   const plan::LayoutSet& set(int index) const { return sets_[static_cast<size_t>(index)]; }
   const plan::MmaPlan& mma() const { return mma_; }
   const std::vector<std::optional<plan::SharedCopy>>& copies() const { return copies_; }
+  // Returns the overlap of the dots of a loop with this body, or nullptr.
+  const plan::DotOverlap* OverlapOf(int body) const {
+    const auto found = overlaps_.find(body);
+    return found == overlaps_.end() ? nullptr : &found->second;
+  }
   // Reports whether the values of the set are copied to shared memory and are never in registers.
   bool IsCopied(int set) const { return copies_[static_cast<size_t>(set)].has_value(); }
   text::DialectText& dialect() { return dialect_; }
@@ -111,6 +122,7 @@ class TileCode {
   const std::vector<plan::LayoutSet>& sets_;
   const plan::MmaPlan& mma_;
   const std::vector<std::optional<plan::SharedCopy>>& copies_;
+  const std::map<int, plan::DotOverlap>& overlaps_;
   text::DialectText& dialect_;
   text::CodeWriter out_;
   int next_name_ = 0;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "worker/codegen/kernel_facts.h"
+
 namespace telemetry::worker::codegen::plan {
 namespace {
 
@@ -11,7 +13,6 @@ using device::DType;
 constexpr int64_t kRows = 16;
 constexpr int64_t kColumns = 8;
 // The requirements of wgmma.
-constexpr int kWarpgroupSm = 90;
 constexpr int64_t kWarpgroupWarps = 4;
 constexpr int64_t kWarpgroupRows = 64;
 constexpr int64_t kWarpgroupColumns = 16;  // minimum; with fewer, a row in shared memory is too short to be swizzled
@@ -86,14 +87,6 @@ int64_t SmallestSpan(const Plan& plan, const std::vector<int>& axes) {
   return smallest;
 }
 
-// Reports whether the value depends on a dot in the same graph.
-bool ComesFromDot(const ir::Graph& graph, ir::NodeRef ref) {
-  const ir::Node& node = graph.at(ref);
-  const std::vector<ir::NodeRef> used = ir::CollectUses(node);
-  return node.op == ir::Op::kDot ||
-         std::any_of(used.begin(), used.end(), [&graph](ir::NodeRef operand) { return ComesFromDot(graph, operand); });
-}
-
 // Reports whether wgmma can use the rows of this dot. If they come from registers, they must be another dot's sums.
 // Values from outside a loop are excluded: ptxas 13.0 loses them if a second wgmma of the loop reads as many rows from
 // registers.
@@ -105,7 +98,7 @@ bool RowsSuitWarpgroups(const Plan& plan, const Uses& uses, std::pair<int, int> 
 }
 
 bool SuitsWarpgroups(const Plan& plan, const MmaPlan& mma, const Uses& uses) {
-  const bool issues = mma.any() && plan.target.sm == kWarpgroupSm && plan.threads / 32 % kWarpgroupWarps == 0;
+  const bool issues = mma.any() && HasWgmma(plan.target) && plan.threads / 32 % kWarpgroupWarps == 0;
   return issues && SmallestSpan(plan, mma.rows) >= kWarpgroupRows &&
          SmallestSpan(plan, mma.columns) >= kWarpgroupColumns &&
          std::all_of(mma.dots.begin(), mma.dots.end(), [&](const auto& entry) {
@@ -126,6 +119,10 @@ MmaPlan PlanMma(const Plan& plan, const Uses& uses) {
   }
   mma.by_warpgroups = SuitsWarpgroups(plan, mma, uses);
   return mma;
+}
+
+bool RowsStayInRegisters(const MmaPlan& mma, const LayoutSet& main, int summed) {
+  return Contains(mma.columns, summed) && main.of(summed).threads[1].count == 1;
 }
 
 LayoutSet MmaLayout(const Plan& plan, const MmaPlan& mma, const Uses& uses) {

@@ -39,6 +39,10 @@ struct MmaPlan {
 // that would need an axis along both rows and columns.
 MmaPlan PlanMma(const Plan& plan, const Uses& uses);
 
+// Reports whether values computed from the sums of a dot can be the rows of another dot that sums along `summed`,
+// without leaving their registers: `summed` has the layout of columns, and each warp has all of them.
+bool RowsStayInRegisters(const MmaPlan& mma, const LayoutSet& main, int summed);
+
 // Returns the main layout set: row and column axes in the layout described above, all other axes in registers only.
 LayoutSet MmaLayout(const Plan& plan, const MmaPlan& mma, const Uses& uses);
 

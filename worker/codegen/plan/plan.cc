@@ -133,6 +133,8 @@ absl::StatusOr<Plan> MakePlan(const ir::DeviceIr& ir, const Config& config, cons
   Plan plan = {.ir = &ir, .target = target, .options = options};
   RETURN_IF_ERROR(ReadThreads(config, target, &plan));
   plan.stages = Number(config, "num_stages", 1);
+  const Json* overlap = config.json().Find("overlap_dots");
+  plan.overlap_dots = overlap != nullptr && overlap->kind == Json::Kind::kTrue;
   ReadBlocks(ir, config, &plan);
   SetReaches(ir, &plan);
   ReadGrid(ir, config, &plan);

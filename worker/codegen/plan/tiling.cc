@@ -163,6 +163,7 @@ absl::StatusOr<Layouts> ChooseLayouts(const Plan& plan, const Uses& uses) {
                                : SetFor(plan, occupants, std::to_string(set), layouts.copies[set].has_value()));
     RETURN_IF_ERROR(CheckRegisters(plan, occupants, layouts.sets.back()));
   }
+  layouts.overlaps = PlanOverlaps(plan, uses, layouts.mma, layouts.copies, layouts.sets[0]);
   return layouts;
 }
 

@@ -16,15 +16,16 @@ std::string AddStatement(DialectText& dialect, const std::string& name, const st
 
 std::string WgmmaFunction(DialectText& dialect, const Wgmma& wgmma) {
   const std::string_view type = wgmma.type == MmaType::kF16 ? "f16" : "bf16";
-  std::string name =
-      Cat("wgmma_", type, "_", wgmma.columns, wgmma.rows_in_registers ? "_in_registers" : "",
-          wgmma.rows_are_inside ? "_rows_inside" : "", wgmma.columns_are_inside ? "_columns_inside" : "");
+  std::string name = Cat("wgmma_", type, "_", wgmma.columns, wgmma.rows_in_registers ? "_in_registers" : "",
+                         wgmma.rows_are_inside ? "_rows_inside" : "", wgmma.columns_are_inside ? "_columns_inside" : "",
+                         wgmma.overwrites ? "_first" : "");
   const int64_t sums = wgmma.columns / 2;
   std::string numbers;
   std::string outputs;
   for (int64_t i = 0; i < sums; ++i) {
     numbers += Cat(i == 0 ? "" : ", ", "%", i);
-    outputs += Cat(i == 0 ? "" : ", ", "\"+f\"(", i / 2 % 2 == 0 ? "upper" : "lower", "[", i / 4 * 2 + i % 2, "])");
+    outputs += Cat(i == 0 ? "" : ", ", wgmma.overwrites ? "\"=f\"(" : "\"+f\"(", i / 2 % 2 == 0 ? "upper" : "lower",
+                   "[", i / 4 * 2 + i % 2, "])");
   }
   const int64_t rows = wgmma.rows_in_registers ? 4 : 1;
   std::string rows_text = Cat("%", sums);
@@ -33,7 +34,7 @@ std::string WgmmaFunction(DialectText& dialect, const Wgmma& wgmma) {
       name, Cat("FN void ", name, "(float* upper, float* lower, ", rows == 4 ? "const u32* rows" : "u64 rows",
                 ", u64 columns) {\n  asm volatile(\"wgmma.mma_async.sync.aligned.m64n", wgmma.columns, "k16.f32.", type,
                 ".", type, "\"\n               \" {", numbers, "},\"\n               \" ", rows_text, ", %",
-                sums + rows, ", 1, 1, 1",
+                sums + rows, wgmma.overwrites ? ", 0, 1, 1" : ", 1, 1, 1",
                 rows == 4               ? ""
                 : wgmma.rows_are_inside ? ", 1"
                                         : ", 0",
@@ -68,14 +69,29 @@ FN void settle(u32* first, int count) {
   return "settle";
 }
 
+// The sleep never happens: no computation yields this NaN. It is an instruction with an effect, which ptxas does not
+// exchange with the wait.
+std::string HoldFunction(DialectText& dialect) {
+  dialect.AddFunction("hold_wait", R"(FN void hold_wait(const float* values, int count) {
+  UNROLL
+  for (int i = 0; i < count; ++i) {
+    asm volatile("{ .reg .pred p; setp.eq.u32 p, %0, 0x7fedcba9; @p nanosleep.u32 1; }"
+                 :: "r"(__float_as_uint(values[i])) : "memory");
+  }
+}
+)");
+  return "hold_wait";
+}
+
 std::string BeginFunction(DialectText& dialect) {
   return AddStatement(dialect, "begin_wgmma", "wgmma.fence.sync.aligned");
 }
 std::string SendFunction(DialectText& dialect) {
   return AddStatement(dialect, "send_wgmma", "wgmma.commit_group.sync.aligned");
 }
-std::string FinishFunction(DialectText& dialect) {
-  return AddStatement(dialect, "finish_wgmma", "wgmma.wait_group.sync.aligned 0");
+std::string FinishFunction(DialectText& dialect, int64_t groups_left) {
+  return AddStatement(dialect, groups_left == 0 ? "finish_wgmma" : Cat("finish_wgmma_but_", groups_left),
+                      Cat("wgmma.wait_group.sync.aligned ", groups_left));
 }
 std::string ShareFunction(DialectText& dialect) {
   return AddStatement(dialect, "share_with_wgmma", "fence.proxy.async.shared::cta");

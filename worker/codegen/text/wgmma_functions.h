@@ -17,6 +17,7 @@ struct Wgmma {
   bool rows_in_registers = false;
   bool rows_are_inside = false;     // in shared memory, contiguous along the row axis instead of the summed axis
   bool columns_are_inside = false;  // contiguous along the column axis instead of the summed axis
+  bool overwrites = false;          // sets the sums to the products instead of adding them
 };
 
 // void(float* upper, float* lower, rows, columns): adds the products to the thread's sums of its upper and its lower
@@ -34,10 +35,14 @@ std::string MatrixFunction(DialectText& dialect, int64_t row_bytes, int64_t next
 // results of wgmma.
 std::string SettleFunction(DialectText& dialect);
 // void(): begin_wgmma precedes the first instruction of a dot, send_wgmma follows the last one and closes the group of
-// instructions, and finish_wgmma waits until the group is complete.
+// instructions, and finish_wgmma waits until all groups are complete except the last `groups_left`.
 std::string BeginFunction(DialectText& dialect);
 std::string SendFunction(DialectText& dialect);
-std::string FinishFunction(DialectText& dialect);
+std::string FinishFunction(DialectText& dialect, int64_t groups_left = 0);
+
+// void(const float* values, int count): keeps the compiler from moving a later finish_wgmma before the computation of
+// the values. ptxas otherwise moves the wait up, even before code that does not need the results.
+std::string HoldFunction(DialectText& dialect);
 
 // void(): makes the thread's writes to shared memory visible to wgmma after a barrier that follows.
 std::string ShareFunction(DialectText& dialect);
