@@ -15,6 +15,7 @@
 #include "worker/command_line.h"
 #include "worker/commands.h"
 #include "worker/kernels/library.h"
+#include "worker/repro/repro_commands.h"
 #include "worker/tune/spec_task.h"
 #include "worker/tune/timeline.h"
 #include "worker/tune/tune_progress.h"
@@ -105,7 +106,7 @@ absl::StatusOr<int> Tune(const TuneCommandFlags& flags) {
         flags.spec.empty() ? session->Run(task) : RunSpec(*session, flags.spec, flags.device, task.tuner, task.rules);
   }
   if (result.ok()) {
-    std::cout << Describe(*result) << "\n";
+    std::cout << Describe(*result) << "\n" << repro::ReproCommands(*result, flags.tune.collector, flags.spec);
   } else if (!absl::IsInvalidArgument(result.status())) {  // which is returned below
     spdlog::error("{}: {}", flags.spec.empty() ? flags.kernel : flags.spec, std::string(result.status().message()));
   }
@@ -139,6 +140,8 @@ class TuneCommand final : public cli::Command {
              .notes =
                  R"(A run with a complete attempt, of this machine or in the collector, is confirmed: the configs of its final and the default
 config are measured again, within seconds on a GPU.
+For configs that crash, run too long or give wrong results, the commands that write programs which repeat them are printed
+(telemetry-worker repro).
 After a stop or a crash, rerun the command to resume; nothing is measured twice. Tuning continues while the collector is
 down: records wait in the spool below --state-dir.
 Exit status: 0 a config was found and the collector stored everything; 1 no config was found, or a record was refused or

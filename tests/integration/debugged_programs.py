@@ -25,6 +25,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(os.environ.get("TELEMETRY_BIN_DIR", ROOT / "build/release/bin"))
 LIMIT_S = 300
 SEEDS = {"routed": (1, 2, 3, 4)}  # whose predicates choose branches; other plans: 1
+SIZES = {"attention": ("", "keys=16,65,128")}  # other plans: those of the plan
 
 
 def run(command, folder):
@@ -65,12 +66,14 @@ def differences(expected, actual):
     return found
 
 
-def compare(plan, seed, level, device, flags, folder):
+def compare(plan, size, seed, level, device, flags, folder):
     """Compares the programs of a plan at a level with its run. Returns the lines of the report."""
     (folder / "run").mkdir(parents=True)
     debug = ["--debug-values", str(level), "--debug-dir", "values", "--seed", str(seed)]
-    expected = run(worker("run", plan, "--device", device, *debug), folder / "run")
-    name = f"{plan}, seed {seed}, level {level}"
+    sizes = ["--size", size] if size else []
+    flags = [*flags, *sizes]
+    expected = run(worker("run", plan, "--device", device, *sizes, *debug), folder / "run")
+    name = f"{plan}{size and ', ' + size}, seed {seed}, level {level}"
     if expected[0] != 0:
         return [f"FAILED {name}: the run ended with {expected[0]}: {expected[2][-500:]}"]
     lines = []
@@ -114,7 +117,13 @@ def main():
     flags = arch_of(options.device)
     lines = []
     with tempfile.TemporaryDirectory(prefix="debugged_programs.") as name:
-        cases = [(plan, seed, level) for plan in plans for seed in SEEDS.get(plan, (1,)) for level in range(4)]
+        cases = [
+            (plan, size, seed, level)
+            for plan in plans
+            for size in SIZES.get(plan, ("",))
+            for seed in SEEDS.get(plan, (1,))
+            for level in range(4)
+        ]
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             tasks = [
                 pool.submit(compare, *case, options.device, flags, pathlib.Path(name) / "_".join(map(str, case)))

@@ -150,9 +150,10 @@ class PlanCommand(unittest.TestCase):
             done = plan(*command, folder=self.folder)
             self.assertEqual(done.returncode, 2)
             self.assertIn("--size gives 2 shapes, but this command and form have one", done.stderr)
-        done = plan("show", *flags, "--as", "cpp", "--debug-values", "1")
+        self.assertIn("DebugBegin();", self.output("show", *flags, "--as", "cpp", "--debug-values", "1"))
+        done = plan("show", *flags, "--as", "fx", "--debug-values", "1")
         self.assertEqual(done.returncode, 2)
-        self.assertIn("debug calls need a program of one shape", done.stderr)
+        self.assertIn("FX programs have no debug calls", done.stderr)
         if not DEVICE.startswith("opencl"):
             return
         command = self.output("write", *flags, "--dialect", "opencl").strip()

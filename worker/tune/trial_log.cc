@@ -117,4 +117,14 @@ recording::AttemptCounters TrialLog::Counters() const {
   return counters;
 }
 
+std::vector<uint64_t> TrialLog::FailedRuns() const {
+  std::vector<uint64_t> failed;
+  for (const size_t index : result_order_) {
+    const AttemptRow& row = rows_[index];
+    const bool has_failed = row.status == status::kError || row.status == status::kTimeout;
+    if (has_failed && (FailedIn(row, "run") || FailedIn(row, "check"))) failed.push_back(row.config.id());
+  }
+  return failed;
+}
+
 }  // namespace telemetry::worker::tune

@@ -66,6 +66,9 @@ class TrialLog {
   // Returns counters computed from the rows; they do not depend on whether the attempt was resumed. Sets seconds_total;
   // the caller adds the other times and unique_sources.
   recording::AttemptCounters Counters() const;
+  // Returns the ids of configs that compiled and then failed in a run: they crashed, ran too long or gave wrong
+  // results. In the order of the search's results.
+  std::vector<uint64_t> FailedRuns() const;
   // The number of the generation after the last one with a result. Earlier generations without a result count, too.
   int64_t generations() const { return generations_; }
   const std::vector<recording::AttemptRow>& rows() const { return rows_; }

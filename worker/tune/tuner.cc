@@ -518,6 +518,7 @@ TuneResult Attempt::Result() const {
   TuneResult result = {.ranking = RankFinal(log_->rows(), DefaultConfig()),
                        .counters = log_->Counters(),
                        .attempt_id = recorder_->info().attempt_id,
+                       .failed_runs = log_->FailedRuns(),
                        .stopped = IsStopped(),
                        .resumed = resumed_,
                        .preparing = processes_->preparing()};

@@ -55,7 +55,8 @@ struct TuneResult {
   FinalRanking ranking;
   recording::AttemptCounters counters;
   std::string attempt_id;
-  bool stopped = false;  // the attempt is unfinished; the same call resumes it
+  std::vector<uint64_t> failed_runs;  // TrialLog::FailedRuns
+  bool stopped = false;               // the attempt is unfinished; the same call resumes it
   bool resumed = false;
   absl::Duration preparing;  // from the start until the measuring process was ready
 };

@@ -12,6 +12,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -20,8 +21,10 @@ import torch
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 BIN = pathlib.Path(os.environ.get("TELEMETRY_BIN_DIR", ROOT / "build/release/bin"))
-sys.path.insert(0, str(ROOT / "client/python"))
+sys.path[:0] = [str(ROOT / "client/python"), str(ROOT / "tests/client/python")]
 os.environ.setdefault("AUTOTUNE_TELEMETRY_KERNELS", "libtelemetry-kernels.so")  # found through LD_LIBRARY_PATH
+
+from gpu_cases import Case, make_cases, own_tensor  # noqa: E402
 
 from autotune_telemetry.kernels import Kernel  # noqa: E402
 
@@ -30,74 +33,11 @@ TUNE_LIMIT_S = 120
 COLD_OVER_L2 = 8  # the tensors of a cold series, over the size of the L2 cache
 MOST_SETS = 64
 WARM_CALLS = 50
+CPU_CALLS = 500
 WARM_UP = 3  # samples that do not count
 BUSY_CYCLES_PER_CALL = 400_000  # 0.2 ms at 2 GHz: longer than the CPU needs to queue a call
 
 Call = Callable[[list[Any], list[Any]], Any]
-
-
-@dataclass
-class Case:
-    """A kernel with its inputs, PyTorch's operation, and PyTorch's results in float32."""
-
-    name: str
-    arguments: list[str]  # of telemetry-worker tune
-    inputs: list[Any]
-    outputs: list[Any]  # not initialised
-    torch_call: Callable[[list[Any]], Any]
-    expected: list[Any]
-    tolerance: float
-
-    def bytes_of_set(self) -> int:
-        """Returns the size of the tensors of a call."""
-        return sum(tensor.numel() * tensor.element_size() for tensor in [*self.inputs, *self.outputs])
-
-    def error(self, outputs: list[Any]) -> float:
-        """Returns the largest difference from the expected results, over the tolerance; NaN counts as infinite."""
-        worst = 0.0
-        for out, want in zip(outputs, self.expected):
-            off = (out.float() - want.float()).abs() / (1 + want.float().abs())
-            worst = max(worst, float(torch.nan_to_num(off, nan=float("inf")).max()))
-        return worst / self.tolerance
-
-
-def make_cases() -> list[Case]:
-    """Returns the three kernels, at the shapes of gpu_kernels.py."""
-    torch.manual_seed(7)
-    half = {"device": DEVICE, "dtype": torch.float16}
-    x = torch.randn(4096, 2560, **half)
-    softmax = Case(
-        "softmax",
-        ["x=4096x2560:f16"],
-        [x],
-        [torch.empty_like(x)],
-        lambda inputs: torch.softmax(inputs[0], 1),
-        [torch.softmax(x.float(), 1)],
-        1e-3,
-    )
-    wide, weight, bias = torch.randn(4096, 5120, **half), torch.randn(5120, **half), torch.randn(5120, **half)
-    normed = torch.nn.functional.layer_norm(wide.float(), (5120,), weight.float(), bias.float(), 1e-5)
-    variance = wide.float().var(1, unbiased=False)
-    layer_norm = Case(
-        "layer_norm",
-        ["x=4096x5120:f16", "weight=5120:f16", "bias=5120:f16"],
-        [wide, weight, bias],
-        [torch.empty_like(wide), *(torch.empty(4096, device=DEVICE) for _ in range(2))],
-        lambda inputs: torch.native_layer_norm(inputs[0], (5120,), inputs[1], inputs[2], 1e-5),
-        [normed, wide.float().mean(1), (variance + 1e-5).rsqrt()],
-        2e-3,
-    )
-    a, b = torch.randn(2048, 2048, **half) / 8, torch.randn(2048, 2048, **half) / 8
-    matmul = Case(
-        "matmul",
-        ["x=2048x2048:f16", "y=2048x2048:f16"],
-        [a, b],
-        [torch.empty(2048, 2048, **half)],
-        lambda inputs: torch.matmul(*inputs),
-        [a.float() @ b.float()],
-        5e-3,
-    )
-    return [softmax, layer_norm, matmul]
 
 
 def tuned(case: Case, configs: int) -> tuple[str, float]:
@@ -116,15 +56,6 @@ def tuned(case: Case, configs: int) -> tuple[str, float]:
     return config[0], float(best[1])
 
 
-def own_tensor(like: Any) -> Any:
-    """Returns a copy of a matrix or a vector in memory that the library allocated."""
-    matrix = like.reshape(1, -1) if like.dim() == 1 else like
-    (output,) = Kernel("softmax", DEVICE).allocate(matrix)
-    own = torch.from_dlpack(output)
-    own.copy_(matrix)
-    return own.reshape(like.shape)
-
-
 @dataclass
 class Sets:
     """Tensors for the calls of a series: several sets of inputs and outputs."""
@@ -138,7 +69,7 @@ class Sets:
         if not is_own:
             inputs = [[tensor.clone() for tensor in case.inputs] for _ in range(count)]
             return cls(inputs, [[torch.empty_like(tensor) for tensor in case.outputs] for _ in range(count)])
-        inputs = [[own_tensor(tensor) for tensor in case.inputs] for _ in range(count)]
+        inputs = [[own_tensor(tensor, DEVICE) for tensor in case.inputs] for _ in range(count)]
         return cls(inputs, [[torch.from_dlpack(out) for out in kernel.allocate(*some)] for some in inputs])
 
 
@@ -193,6 +124,17 @@ class Contestant:
         return statistics.median(self.samples_us[WARM_UP:])
 
 
+def cpu_us(call: Call, sets: Sets) -> float:
+    """Returns the median time until a call returns, in microseconds."""
+    times = []
+    for _ in range(CPU_CALLS):
+        begin = time.perf_counter()
+        call(sets.inputs[0], sets.outputs[0])
+        times.append((time.perf_counter() - begin) * 1e6)
+        torch.cuda.synchronize()
+    return statistics.median(times)
+
+
 def check_results(case: Case, call: Call, kernel: Kernel) -> list[str]:
     """Runs the kernel in each way. Returns the ways whose results differ from PyTorch's, or from the first way's bits."""
     second = torch.cuda.Stream()
@@ -243,7 +185,8 @@ def bench(case: Case, configs: int, samples: int, l2_bytes: int) -> tuple[dict[s
 
     row: dict[str, Any] = {"kernel": case.name, "arguments": case.arguments, "config": config, "worker_us": worker_ms * 1000}
     second = torch.cuda.Stream()
-    count = min(MOST_SETS, max(2, math.ceil(COLD_OVER_L2 * l2_bytes / case.bytes_of_set())))
+    set_bytes = sum(tensor.numel() * tensor.element_size() for tensor in [*case.inputs, *case.outputs])
+    count = min(MOST_SETS, max(2, math.ceil(COLD_OVER_L2 * l2_bytes / set_bytes)))
     for cache, sets_in_use, calls in (("cold", count, count), ("warm", 1, WARM_CALLS)):
         shared = Sets.of(case, kernel, sets_in_use, is_own=False)
         own = Sets.of(case, kernel, sets_in_use, is_own=True)
@@ -260,6 +203,7 @@ def bench(case: Case, configs: int, samples: int, l2_bytes: int) -> tuple[dict[s
             for contestant in contestants:
                 contestant.measure()
         row[cache] = {contestant.name: contestant.median_us() for contestant in contestants}
+        row["cpu_us"] = {"kernel": cpu_us(by_kernel, shared), "torch": cpu_us(by_torch, shared)}
         del contestants, shared, own
         torch.cuda.empty_cache()
     return row, wrong
@@ -272,6 +216,8 @@ def table(rows: list[dict[str, Any]]) -> str:
     for cache in ("cold", "warm"):
         for name in rows[0][cache]:
             lines.append(f"| {name}, {cache} L2 | " + " | ".join(f"{row[cache][name]:.2f}" for row in rows) + " |")
+    for name, whose in (("kernel", "the kernel"), ("torch", "torch's operation")):
+        lines.append(f"| CPU time of a call, {whose} | " + " | ".join(f"{row['cpu_us'][name]:.1f}" for row in rows) + " |")
     return "\n".join(lines)
 
 
@@ -286,7 +232,7 @@ def main() -> int:
     l2_bytes = properties.L2_cache_size
     print(f"{properties.name}, {l2_bytes / 2**20:.0f} MiB of L2, torch {torch.__version__}", flush=True)
     rows, wrong = [], []
-    for case in make_cases():
+    for case in make_cases(DEVICE):
         row, of_case = bench(case, options.configs, options.samples, l2_bytes)
         rows.append(row)
         wrong += of_case

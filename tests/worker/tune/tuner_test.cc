@@ -209,6 +209,14 @@ TEST(TunerTest, AllStatusesOccur) {
   EXPECT_EQ(result->counters.worker_failures, 1);
   EXPECT_EQ(result->counters.accuracy_failures, 2);
   EXPECT_EQ(result->counters.deduplicated, 1);
+  std::vector<uint64_t> failed_runs;
+  for (const char* error_class : {"Crash", "Hang", "WrongResult"}) {
+    for (const v1::Measurement& row : rows) {
+      if (row.failure().error_class() == error_class) failed_runs.push_back(row.config_id());
+    }
+  }
+  EXPECT_EQ(failed_runs.size(), 4u);
+  EXPECT_THAT(result->failed_runs, testing::UnorderedElementsAreArray(failed_runs));
   EXPECT_TRUE(result->ranking.best.has_value());
   for (const v1::Measurement& row : rows) EXPECT_EQ(row.has_perf_ms(), row.status() == status::kOk) << row.status();
 }

@@ -413,7 +413,7 @@ TEST(MemoryPlanTest, FormsMustGiveTheSizes) {
 
 // One plan at other sizes: the same lines, and never a higher peak.
 TEST(MemoryPlanTest, RandomPlansOfThreeShapes) {
-  for (uint64_t seed = 1; seed <= 100; ++seed) {
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     const Plan small = *RandomPlan(seed);
     for (const int64_t unit : {2, 3}) {

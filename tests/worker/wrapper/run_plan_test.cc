@@ -7,6 +7,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/environment.h"
 #include "tests/worker/wrapper/plan_outputs.h"
 #include "tests/worker/wrapper/random_plan.h"
 #include "tests/worker/wrapper/sample_plans.h"
@@ -172,8 +173,10 @@ TEST_F(RunPlanTest, PredicatesOfThePlan) {
   }
 }
 
+// TELEMETRY_RANDOM_PLANS=300 checks more of them.
 TEST_F(RunPlanTest, RandomPlans) {
-  for (uint64_t seed = 1; seed <= 8; ++seed) {
+  const auto count = static_cast<uint64_t>(NumberFromEnvironment("TELEMETRY_RANDOM_PLANS", 8));
+  for (uint64_t seed = 1; seed <= count; ++seed) {
     SCOPED_TRACE(seed);
     ExpectTheHostsResults(RandomPlan(seed, {.for_programs = true}), DType::kF16);
   }

@@ -24,7 +24,7 @@ constexpr std::string_view kTaken =
     "CompileSource LaunchShape LaunchSource QueueSource CheckOutput HostIndexPut HostConcatenate HostScatter IsTrue "
     "HostProduct HostLayerNorm DebugValue DebugTensor "
     "DebugOutput DebugNumber "
-    "DebugInputs "
+    "DebugBegin DebugInputs "
     "DebugBefore "
     "DebugAfter DebugWrote";
 
@@ -60,7 +60,7 @@ class CppLines {
   void WriteAll() {
     out_.Open("void ", names_.run, "()");
     for (size_t i = 0; i < plan_.inputs.size(); ++i) WriteInput(i);
-    WriteDebugInputs();
+    WriteDebugBegin();
     for (line_ = 0; line_ < plan_.lines.size(); ++line_) {
       const Line& line = plan_.lines[line_];
       if (HasComment(line)) out_.Line("// ", CommentText(LineComment(plan_, line)));
@@ -269,7 +269,8 @@ class CppLines {
     return Cat("{", absl::StrJoin(parts, ", "), "}");
   }
 
-  void WriteDebugInputs() {
+  void WriteDebugBegin() {
+    if (DebugRuntime(model_) == "debug_values") out_.Line("DebugBegin();");
     if (model_.debug_inputs.empty()) return;
     out_.Line("DebugInputs(", Quoted(plan_.name), ", ", DebugList(model_.debug_inputs, {}), ");");
   }

@@ -183,10 +183,6 @@ absl::StatusOr<ProgramModel> MakeProgramModel(const Plan& plan, const ProgramOpt
 absl::StatusOr<std::vector<ProgramModel>> MakeShapeModels(absl::Span<const PlanShape> shapes,
                                                           const ProgramOptions& options, CheckExtern check_extern) {
   if (shapes.empty()) return absl::InvalidArgumentError("a program has at least one shape");
-  if (options.debug.is_on()) {
-    return absl::InvalidArgumentError(Cat("plan '", shapes[0].plan.name,
-                                          "': debug calls need a program of one shape; pass one size for each symbol"));
-  }
   std::vector<ProgramModel> models;
   for (const PlanShape& shape : shapes) {
     absl::StatusOr<ProgramModel> model = MakeProgramModel(shape.plan, options, check_extern);

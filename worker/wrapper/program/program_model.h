@@ -66,7 +66,7 @@ absl::StatusOr<ProgramModel> MakeProgramModel(const Plan& plan, const ProgramOpt
                                               CheckExtern check_extern = CheckExternKind);
 
 // Returns the models of a program of several shapes. Errors are those of MakeProgramModel(), with the shape.
-// INVALID_ARGUMENT also: there is no shape, or debug calls are requested, which need a program of one shape.
+// INVALID_ARGUMENT also: there is no shape.
 absl::StatusOr<std::vector<ProgramModel>> MakeShapeModels(absl::Span<const PlanShape> shapes,
                                                           const ProgramOptions& options, CheckExtern check_extern);
 

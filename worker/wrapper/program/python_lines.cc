@@ -19,7 +19,7 @@ constexpr std::string_view kPythonReserved =
     "global if import in is lambda nonlocal not or pass raise return try while with yield allocate check_output "
     "compile_kernel compile_source launch_source cupy extern_layer_norm extern_product host_product index_put is_true "
     "launch main make_input make_inputs np run_plan scatter view SHAPES "
-    "debug_tensor debug_output debug_number debug_inputs debug_before debug_after debug_wrote";
+    "debug_tensor debug_output debug_number debug_begin debug_inputs debug_before debug_after debug_wrote";
 
 // A writer of the lines of a plan as the body of a function: the code of each line below its text.
 class PythonLines {
@@ -36,7 +36,7 @@ class PythonLines {
     std::vector<std::string> inputs;
     for (const int input : plan_.inputs) inputs.push_back(Name(input));
     out_.Line("def ", names_.run, "(", absl::StrJoin(inputs, ", "), "):");
-    WriteDebugInputs();
+    WriteDebugBegin();
     for (line_ = 0; line_ < plan_.lines.size(); ++line_) {
       const Line& line = plan_.lines[line_];
       const bool is_border = std::holds_alternative<Else>(line) || std::holds_alternative<EndIf>(line);
@@ -240,7 +240,8 @@ class PythonLines {
     return Cat("[", absl::StrJoin(parts, ", "), "]");
   }
 
-  void WriteDebugInputs() {
+  void WriteDebugBegin() {
+    if (DebugRuntime(model_) == "debug_values") Body("debug_begin()");
     if (model_.debug_inputs.empty()) return;
     Body("debug_inputs(", Quoted(plan_.name), ", ", DebugList(model_.debug_inputs, {}), ")");
   }

@@ -12,7 +12,6 @@
 #include "worker/device/open_device.h"
 #include "worker/kernels/library.h"
 #include "worker/wrapper/file/plan_file.h"
-#include "worker/wrapper/file/symbolic_plan.h"
 #include "worker/wrapper/memory_plan.h"
 #include "worker/wrapper/program/plan_values.h"
 #include "worker/wrapper/program/program.h"
@@ -172,16 +171,7 @@ TEST_F(FxProgramTest, KernelsOfSpecificationsNeedADeviceForTheExpectation) {
 
 // The module of several shapes runs each of them, and lists them for inputs of other sizes.
 TEST_F(FxProgramTest, OneModuleHasSeveralShapes) {
-  const auto decided = *file::SymbolicPlan::Read(TELEMETRY_PROGRAM_TESTS "/../file/decided.json");
-  const auto attention = *file::SymbolicPlan::Find("attention");
-  const auto shapes_of = [](const file::SymbolicPlan& plan, const std::string& symbol) {
-    std::vector<PlanShape> shapes;
-    for (const int64_t size : {16, 65, 128}) {
-      shapes.push_back({.sizes = {{symbol, size}}, .plan = PlanMemory(*plan.At({{symbol, size}}))->plan});
-    }
-    return shapes;
-  };
-  const std::vector<std::vector<PlanShape>> programs = {shapes_of(*decided, "rows"), shapes_of(*attention, "keys")};
+  const std::vector<std::vector<PlanShape>> programs = {DecidedShapes(), AttentionShapes()};
   for (size_t i = 0; i < programs.size(); ++i) {
     const absl::StatusOr<std::string> text = FxProgram(programs[i], {.target = OpenClTarget()});
     ASSERT_TRUE(text.ok()) << text.status();

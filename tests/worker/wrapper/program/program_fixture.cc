@@ -11,6 +11,7 @@
 
 #include "gtest/gtest.h"
 #include "tests/worker/wrapper/sample_plans.h"
+#include "worker/wrapper/file/symbolic_plan.h"
 #include "worker/wrapper/memory_plan.h"
 #include "worker/wrapper/program/plan_values.h"
 #include "worker/wrapper/program/program_text.h"
@@ -42,6 +43,14 @@ std::string WithoutExpectedValues(const std::string& program) {
   return text;
 }
 
+std::vector<PlanShape> ShapesOf(const file::SymbolicPlan& plan, const std::string& symbol) {
+  std::vector<PlanShape> shapes;
+  for (const int64_t size : {16, 65, 128}) {
+    shapes.push_back({.sizes = {{symbol, size}}, .plan = PlanMemory(*plan.At({{symbol, size}}))->plan});
+  }
+  return shapes;
+}
+
 }  // namespace
 
 std::vector<Plan> FivePlans() {
@@ -63,6 +72,12 @@ std::vector<uint64_t> RoutedPlanSeeds() {
   for (const auto& [predicates, seed] : seeds) all.push_back(seed);
   return all;
 }
+
+std::vector<PlanShape> DecidedShapes() {
+  return ShapesOf(**file::SymbolicPlan::Read(TELEMETRY_PROGRAM_TESTS "/../file/decided.json"), "rows");
+}
+
+std::vector<PlanShape> AttentionShapes() { return ShapesOf(**file::SymbolicPlan::Find("attention"), "keys"); }
 
 codegen::Target CudaTarget() {
   return {.dialect = device::Dialect::kCuda, .sm = 90, .compute_units = 132, .shared_bytes_per_block = 227 << 10};

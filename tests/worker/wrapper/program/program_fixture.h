@@ -15,6 +15,11 @@ std::vector<Plan> FivePlans();
 // Returns a seed for each of the four pairs of predicates that programs of RoutedPlan() draw.
 std::vector<uint64_t> RoutedPlanSeeds();
 
+// Return a plan at three shapes, with memory planning: rows or keys of 16, 65 and 128. The rows of decided.json decide
+// its conditionals.
+std::vector<PlanShape> DecidedShapes();
+std::vector<PlanShape> AttentionShapes();
+
 // Returns an H200 as a target, and the default OpenCL target.
 codegen::Target CudaTarget();
 codegen::Target OpenClTarget();

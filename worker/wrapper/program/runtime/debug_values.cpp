@@ -254,6 +254,12 @@ void DebugSave(const char* when, const char* kernel, const DebugValue& value) {
 std::map<std::string, std::string> debug_makers;  // by memory: the kernel that wrote it last
 bool has_first_nan = false;
 
+// Begins a run, which has a first NaN of its own.
+void DebugBegin() {
+  debug_makers.clear();
+  has_first_nan = false;
+}
+
 // Prints the first tensor with a NaN. NaNs in an output before the launch do not count.
 void FindFirstNan(const DebugValue& value, const DebugPart& part, std::string maker) {
   if (has_first_nan || part.nans == 0 || (maker.empty() && value.is_output)) return;

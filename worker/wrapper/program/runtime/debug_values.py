@@ -187,6 +187,13 @@ debug_makers = {}  # by memory: the kernel that wrote it last
 has_first_nan = False
 
 
+def debug_begin():
+    """Begins a run, which has a first NaN of its own."""
+    global has_first_nan
+    debug_makers.clear()
+    has_first_nan = False
+
+
 def find_first_nan(value, part, maker):
     """Prints the first tensor with a NaN. NaNs in an output before the launch do not count."""
     global has_first_nan
