@@ -255,6 +255,30 @@ TEST_F(HostileTest, ExportsOfLargeRunsWhoseClientsDoNotRead) {
   ExpectSmallAndServing();
 }
 
+// The rows of a page are parsed one after the other, up to the size of a page, and not many of them at once.
+TEST_F(HostileTest, AnExportOfLargeRows) {
+  constexpr int kRows = 60;
+  constexpr double kMostMib = 24;
+  Start();
+  UnaryProducer client(collector_->address(), ProducerId(1));
+  EXPECT_EQ(client.Send({Attempt()}), 0);
+  for (uint64_t i = 1; i <= kRows; ++i) {
+    v1::Record row = RowWithStatus(i, "error");
+    row.mutable_measurement()->mutable_failure()->set_message(std::string((1 << 20) - 1000, 'm'));
+    EXPECT_EQ(client.Send({row}), 0);
+  }
+  const double before = bench::PeakMib(collector_->pid());
+  const auto stub =
+      v1::DatasetService::NewStub(grpc::CreateChannel(collector_->address(), grpc::InsecureChannelCredentials()));
+  grpc::ClientContext context;
+  const auto reader = stub->Export(&context, {});
+  int rows = 0;
+  for (v1::ExportItem item; reader->Read(&item);) rows += item.rows().measurements_size();
+  EXPECT_TRUE(reader->Finish().ok());
+  EXPECT_EQ(rows, kRows);
+  EXPECT_LT(bench::PeakMib(collector_->pid()), before + kMostMib);
+}
+
 TEST_F(HostileTest, ARunWithManyLargeAttempts) {
   Start();
   UnaryProducer client(collector_->address(), ProducerId(1));

@@ -54,10 +54,11 @@ absl::StatusOr<bool> MeasurementReader::ReadPage(const sql::AttemptKey& key, uin
   while (true) {
     const int64_t before = rows->size();
     const int64_t most = std::min<int64_t>(end.rows - before, KeyLookup::kKeysAtOnce);
-    ASSIGN_OR_RETURN(const std::vector<int64_t> configs, ReadRows(most, rows));
+    bool is_last = false;
+    ASSIGN_OR_RETURN(const std::vector<int64_t> configs, ReadRows({.rows = most, .bytes = end.bytes}, rows, &is_last));
     RETURN_IF_ERROR(SetConfigs(configs, end.bytes, rows, announced, &bytes));
     const bool is_cut = rows->size() < before + std::ssize(configs);
-    if (!is_cut && std::ssize(configs) < most) return false;
+    if (!is_cut && is_last) return false;
     if (is_cut) break;
     if (rows->size() < end.rows && bytes < end.bytes) continue;
     ASSIGN_OR_RETURN(const bool more, read_page_.Step());
@@ -68,12 +69,15 @@ absl::StatusOr<bool> MeasurementReader::ReadPage(const sql::AttemptKey& key, uin
   return true;
 }
 
-absl::StatusOr<std::vector<int64_t>> MeasurementReader::ReadRows(int64_t most, Rows* rows) {
+absl::StatusOr<std::vector<int64_t>> MeasurementReader::ReadRows(const PageEnd& end, Rows* rows, bool* is_last) {
   std::vector<int64_t> configs;
-  while (std::ssize(configs) < most) {
+  size_t failure_bytes = 0;
+  while (std::ssize(configs) < end.rows && failure_bytes < end.bytes) {
     ASSIGN_OR_RETURN(const bool found, read_page_.Step());
+    *is_last = !found;
     if (!found) break;
     configs.push_back(read_page_.Int(6));
+    if (!read_page_.IsNull(7)) failure_bytes += read_page_.Text(7).size();
     RETURN_IF_ERROR(Fill(rows->Add()));
   }
   return configs;

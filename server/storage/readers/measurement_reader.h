@@ -84,8 +84,9 @@ class MeasurementReader {
  private:
   using Rows = google::protobuf::RepeatedPtrField<v1::Measurement>;
 
-  // Reads rows without their config_ids, at most `most`. Returns the keys of their configs.
-  absl::StatusOr<std::vector<int64_t>> ReadRows(int64_t most, Rows* rows);
+  // Reads rows without their config_ids, until `end`, of which only failures count as bytes: only they are long.
+  // Returns the keys of the rows' configs. Sets `is_last` if no row follows.
+  absl::StatusOr<std::vector<int64_t>> ReadRows(const PageEnd& end, Rows* rows, bool* is_last);
   absl::Status Fill(v1::Measurement* row);
   // Sets the config_ids of the last rows, and adds the sizes of these rows to `bytes`. Drops the rows behind the one
   // that reaches `most_bytes`.
