@@ -6,6 +6,7 @@
 #include "absl/time/clock.h"
 #include "proto/base/thread_name.h"
 #include "server/call/grpc_status.h"
+#include "server/call/operation_scope.h"
 #include "server/call/raw_service.h"
 
 namespace telemetry::call {
@@ -102,6 +103,7 @@ void CallQueue::Help(Thread& self) {
 
 void CallQueue::React(Thread& self, void* tag, bool ok) {
   self.progress.AddEvent();
+  const OperationScope scope;
   const absl::MutexLock lock(&reaction_);
   if (tag == &alarm_) return RunPosted();
   if (tag == &delay_) return TakeDelayed();
@@ -154,7 +156,7 @@ void CallOnWire::Await(CallQueue& queue, const CallQueue::Method& method) {
   if (!queue.AddOnWire()) return;
   auto* call = new CallOnWire(queue, method);
   call->context_.AsyncNotifyWhenDone(&call->over_);
-  method.request(call->context_, call->stream_, &call->requested_);
+  StartInScope([call] { call->method_.request(call->context_, call->stream_, &call->requested_); });
 }
 
 void CallOnWire::OnRequested(bool ok) {
@@ -174,29 +176,33 @@ void CallOnWire::OnRequested(bool ok) {
 
 void CallOnWire::Read(grpc::ByteBuffer* message) {
   ++operations_;
-  stream_.Read(message, &read_);
+  StartInScope([this, message] { stream_.Read(message, &read_); });
 }
 
 void CallOnWire::Write(const grpc::ByteBuffer& message) {
   ++operations_;
-  stream_.Write(message, &written_);
+  StartInScope([this, message] { stream_.Write(message, &written_); });
 }
 
 void CallOnWire::WriteAndRead(const grpc::ByteBuffer& message, grpc::ByteBuffer* next) {
   ++operations_;
-  // Fails only for messages that need to be serialised.
-  write_and_read_.SendMessage(message).IgnoreError();
-  write_and_read_.RecvMessage(next);
-  write_and_read_.set_output_tag(&read_);
-  grpc::internal::Call call(context_.c_call(), nullptr, queue_.queue());
-  write_and_read_.FillOps(&call);
+  StartInScope([this, message, next] {
+    // Fails only for messages that need to be serialised.
+    write_and_read_.SendMessage(message).IgnoreError();
+    write_and_read_.RecvMessage(next);
+    write_and_read_.set_output_tag(&read_);
+    grpc::internal::Call call(context_.c_call(), nullptr, queue_.queue());
+    write_and_read_.FillOps(&call);
+  });
 }
 
 void CallOnWire::WriteAndFinish(const grpc::ByteBuffer& message, const grpc::Status& status) {
-  stream_.WriteAndFinish(message, grpc::WriteOptions(), status, &finished_);
+  StartInScope([this, message, status] { stream_.WriteAndFinish(message, grpc::WriteOptions(), status, &finished_); });
 }
 
-void CallOnWire::Finish(const grpc::Status& status) { stream_.Finish(status, &finished_); }
+void CallOnWire::Finish(const grpc::Status& status) {
+  StartInScope([this, status] { stream_.Finish(status, &finished_); });
+}
 
 void CallOnWire::SetTimer(absl::Duration duration) {
   ++operations_;

@@ -38,7 +38,8 @@ class RawCall;
 // gRPC reads a socket until it is empty, and polls no other socket while events wait in the queue. A client that sends
 // faster than a thread reads would therefore keep the thread from all others. Against this, Supervise lets the other
 // threads help, and new calls, of which such a client may have started thousands, are taken at most kMostNewCalls per
-// kNewCallsTime.
+// kNewCallsTime. A reaction starts its operations when others may run (OperationScope), because such a read may happen
+// in them.
 class CallQueue {
  public:
   // A method of a service, or all methods that no service implements.
@@ -131,7 +132,8 @@ class CallQueue {
 };
 
 // The gRPC part of a call: its stream and its pending operations. Deletes itself when gRPC has finished the call. Any
-// thread may start an operation; when an operation ends, the queue runs the matching reaction of the RawCall.
+// thread may start an operation, with locks only within an OperationScope; when an operation ends, the queue runs the
+// matching reaction of the RawCall.
 class CallOnWire {
  public:
   // Creates the object that waits for the next call of `method`.

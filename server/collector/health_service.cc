@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "server/call/grpc_status.h"
+#include "server/call/operation_scope.h"
 
 namespace telemetry::collector {
 namespace {
@@ -128,6 +129,7 @@ class HealthService::Call final : public call::RawCall {
   // may delete the call afterwards.
   template <typename Step>
   void Change(Step step) ABSL_LOCKS_EXCLUDED(mutex_) {
+    const call::OperationScope scope;
     std::optional<absl::Status> finish;
     {
       absl::MutexLock lock(&mutex_);
@@ -192,6 +194,7 @@ void HealthService::TellWatches() {
 }
 
 void HealthService::SetServingStatus(const std::string& service, bool is_serving) {
+  const call::OperationScope scope;
   absl::MutexLock lock(&mutex_);
   if (is_shut_down_) return;
   statuses_[service] = is_serving ? kServing : kNotServing;
@@ -199,6 +202,7 @@ void HealthService::SetServingStatus(const std::string& service, bool is_serving
 }
 
 void HealthService::SetServingStatus(bool is_serving) {
+  const call::OperationScope scope;
   absl::MutexLock lock(&mutex_);
   if (is_shut_down_) return;
   for (auto& [service, status] : statuses_) status = is_serving ? kServing : kNotServing;
@@ -206,6 +210,7 @@ void HealthService::SetServingStatus(bool is_serving) {
 }
 
 void HealthService::Shutdown() {
+  const call::OperationScope scope;
   absl::MutexLock lock(&mutex_);
   if (is_shut_down_) return;
   for (auto& [service, status] : statuses_) status = kNotServing;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "server/call/grpc_status.h"
+#include "server/call/operation_scope.h"
 
 namespace telemetry::dataset {
 namespace {
@@ -51,6 +52,7 @@ bool PageCall::has_ended() {
 }
 
 void PageCall::Deliver(absl::StatusOr<Page> page) {
+  const call::OperationScope scope;
   const absl::MutexLock lock(&mutex_);
   if (finished_) return;
   if (!page.ok()) return FinishNow(page.status());
@@ -89,11 +91,13 @@ void PageCall::OnCancel() {
 }
 
 void PageCall::End(absl::Status status) {
+  const call::OperationScope scope;
   const absl::MutexLock lock(&mutex_);
   EndBy(std::move(status), writing_since_ + kLastWrite);
 }
 
 void PageCall::CheckTime(SteadyTime now) {
+  const call::OperationScope scope;
   const absl::MutexLock lock(&mutex_);
   if (finished_) return;
   const SteadyTime unread_at = writing_since_ + absl::ToChronoNanoseconds(context_.unread_timeout);

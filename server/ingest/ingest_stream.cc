@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/batch/parsed_batch.h"
 #include "server/call/grpc_status.h"
+#include "server/call/operation_scope.h"
 #include "server/ingest/producer_opening.h"
 
 namespace telemetry::ingest {
@@ -24,6 +25,7 @@ IngestStream::IngestStream(const IngestContext& context, ParseQueue& parsers, ca
 
 template <typename Step>
 void IngestStream::Change(Step step) {
+  const call::OperationScope scope;
   std::optional<grpc::Status> finish;
   {
     absl::MutexLock lock(&mutex_);

@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
+#include "server/call/operation_scope.h"
 #include "tests/server/collector/any_call.h"
 
 namespace telemetry::collector {
@@ -141,6 +142,43 @@ TEST_F(CallQueueTest, OtherThreadsHelpWhileGrpcKeepsOne) {
   keeper_->Release();
   supervisor.join();
   hostile.join();
+}
+
+TEST_F(CallQueueTest, OtherThreadsReactWhileAnOperationOfAReactionStarts) {
+  std::atomic<bool> end = false;
+  absl::Notification started;
+  absl::Notification ended;
+  queue_.Post([&] {
+    call::StartInScope([&] {
+      started.Notify();
+      while (!end) continue;
+      ended.Notify();
+    });
+  });
+  started.WaitForNotification();
+  absl::Notification reacted;
+  queue_.Post([&] { reacted.Notify(); });
+  while (!reacted.HasBeenNotified()) queue_.Supervise();
+  end = true;
+  ended.WaitForNotification();
+}
+
+TEST(OperationScopeTest, OperationsStartInTheirOrderAtTheEndOfTheOutermostScope) {
+  std::vector<int> started;
+  const auto start = [&](int number) { call::StartInScope([&started, number] { started.push_back(number); }); };
+  start(1);
+  EXPECT_THAT(started, ElementsAre(1));
+  {
+    const call::OperationScope outer;
+    start(2);
+    {
+      const call::OperationScope inner;
+      start(3);
+      call::StartInScope([&] { start(4); });
+    }
+    EXPECT_THAT(started, ElementsAre(1));
+  }
+  EXPECT_THAT(started, ElementsAre(1, 2, 3, 4));
 }
 
 TEST_F(CallQueueTest, RunsWorkAtOnceAfterItsEnd) {
