@@ -19,9 +19,9 @@ using ir::Value;
 constexpr double kLowest = -std::numeric_limits<double>::infinity();
 
 // Computes an online softmax over tiles of keys. Carries each query's maximum product, the sum of its weights, and the
-// weighted sum of values; rescales both sums whenever the maximum grows. A score is a product times `scale`, in units of
-// log2, because devices have an instruction for exp2. The maximum is that of the products, so that the scaling and the
-// subtraction of the maximum are one multiply-add.
+// weighted sum of values; rescales both sums whenever the maximum grows. A score is a product times `scale`, in units
+// of log2, because devices have an instruction for exp2. The maximum is that of the products, so that the scaling and
+// the subtraction of the maximum are one multiply-add.
 absl::Status Body(Trace& t) {
   const TensorRef q = t.Tensor("q");
   const TensorRef k = t.Tensor("k");
