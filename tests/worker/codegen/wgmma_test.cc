@@ -195,6 +195,19 @@ TEST(Wgmma, CopiesOperandsFromOutsideTheLoopOnce) {
   EXPECT_EQ(Count(source, "copy_async_16(held"), 1) << source;
 }
 
+// Checks that the copies of a thread differ only by constants.
+TEST(Wgmma, CopiesToOneAddressWithOffsetsInLoopsWithHeldOperands) {
+  const std::string source =
+      CudaSource(AttentionCase(DType::kF16, 2, 128, 128, 64), "Config(block_sizes=[64, 64], num_stages=2)", {}, 90);
+  const size_t loop = source.find("; begin3 += 64)");
+  ASSERT_NE(loop, std::string::npos) << source;
+  const size_t copy = source.find("copy_async_16(", loop);
+  const std::string call = source.substr(copy, source.find(";", copy) - copy);
+  EXPECT_TRUE(Has(call, " + (i3 * 16) * 64, from")) << call;
+  EXPECT_TRUE(Has(call, " + (i3 * 16) * 64 + (i2 % 8) * 1")) << call;
+  EXPECT_FALSE(Has(SourceFor(90, "Config(block_sizes=[64, 64, 64], num_stages=2)"), "from1 = "));
+}
+
 // Checks that a loop without prefetches waits for the copy, and that a block of a persistent kernel does not overwrite
 // operands that other threads still read.
 TEST(Wgmma, WaitsForOperandsFromOutsideTheLoop) {

@@ -44,6 +44,22 @@ std::string AddressOfLoad(const TileCode& code, const ir::Graph& graph, const ir
   return AddressOfAccess(code, graph, load, set, [](const ir::Arg&, text::RegisterType) { return std::string(); });
 }
 
+std::string RegisterOffsetOfLoad(const TileCode& code, const ir::Graph& graph, const ir::Node& load, int set) {
+  const int tensor_index = AccessedTensor(graph, load);
+  const ir::HostTensor& tensor = code.ir().tensors[static_cast<size_t>(tensor_index)];
+  const std::vector<Index> indices = ir::ReadIndices(graph, load);
+  std::string sum;
+  for (size_t d = 0; d < indices.size(); ++d) {
+    if (indices[d].kind != Index::Kind::kAxis) continue;
+    const plan::AxisLayout& layout = code.set(set).of(indices[d].axis);
+    if (layout.Registers() == 1) continue;
+    const std::string offset = layout.RegisterOffset(TileCode::RegisterIndex(indices[d].axis));
+    const std::string factor = StrideExpression(tensor.strides[d], tensor_index, static_cast<int>(d));
+    sum += Cat(sum.empty() ? "" : " + ", IsWide(tensor) ? "(i64)" : "", "(", offset, ") * ", factor);
+  }
+  return sum.empty() ? "0" : sum;
+}
+
 std::string TensorName(int tensor) { return Cat("t", tensor); }
 
 std::string StrideExpression(const ir::Size& stride, int tensor, int dimension) {

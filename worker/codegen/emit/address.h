@@ -16,6 +16,10 @@ std::string AddressOfAccess(const TileCode& code, const ir::Graph& graph, const 
                             const ElementFunction& element);
 std::string AddressOfLoad(const TileCode& code, const ir::Graph& graph, const ir::Node& load, int set);
 
+// Returns the part of the address of AddressOfLoad() that depends on the register, in elements: an expression that is 0
+// for the registers with index 0.
+std::string RegisterOffsetOfLoad(const TileCode& code, const ir::Graph& graph, const ir::Node& load, int set);
+
 // Returns the name of a tensor's pointer.
 std::string TensorName(int tensor);
 // Returns a stride as a literal, or the name of its parameter if only the launch knows the stride.

@@ -12,6 +12,7 @@ using record::Cat;
 
 constexpr int64_t kBlockRowBytes = 128;
 constexpr int64_t kBlockAlignment = 1024;
+constexpr int64_t kSwizzledRows = 8;  // the swizzle repeats after this many rows
 
 int64_t ElementBytes(text::MmaType type) { return type == text::MmaType::kTf32 ? 4 : 2; }
 
@@ -84,6 +85,21 @@ std::string MmaOperand::ElementAddress(const std::string& own, const std::string
     return Cat(name_, " + ", swizzled, "(", outside, ", ", inside, ", ", outside_span_, ")");
   }
   return Cat(name_, " + (", outside, ") * ", row_, " + (", inside, ")");
+}
+
+std::string MmaOperand::RegisterAddress(int set) const {
+  const plan::AxisLayout& layout = code_.set(set).of(outside());
+  const bool same_swizzle = std::all_of(layout.registers.begin(), layout.registers.end(), [](const plan::Field& field) {
+    return field.count == 1 || field.stride % kSwizzledRows == 0;
+  });
+  if (!same_swizzle || layout.Registers() == 1) {
+    return ElementAddress(code_.LocalPosition(set, own_), code_.LocalPosition(set, summed_));
+  }
+  const std::string thread = code_.ThreadPosition(set, outside());
+  const std::string inside_position = code_.LocalPosition(set, inside());
+  return Cat(ElementAddress(summed_is_inside_ ? thread : inside_position, summed_is_inside_ ? inside_position : thread),
+             " + (", layout.RegisterOffset(TileCode::RegisterIndex(outside())), ") * ",
+             block_row_bytes_ / ElementBytes(type_));
 }
 
 std::string MmaOperand::BlockOffset(const std::string& own, const std::string& summed) const {

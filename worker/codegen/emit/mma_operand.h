@@ -47,8 +47,14 @@ class MmaOperand {
   void Write(const TileValue& value) const;
   // Returns the address of the element at these positions along its own axis and the summed axis.
   std::string ElementAddress(const std::string& own, const std::string& summed) const;
+  // For wgmma: returns the address of the element at the current register of a layout set. Unlike ElementAddress(), the
+  // expression is a sum in which the register of the axis that is not inside contributes a constant, if its positions
+  // have the same swizzle. The compiler then needs one address for all of these registers.
+  std::string RegisterAddress(int set) const;
 
  private:
+  int outside() const { return summed_is_inside_ ? own_ : summed_; }
+
   TileCode& code_;
   text::MmaType type_;
   std::string name_;

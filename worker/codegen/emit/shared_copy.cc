@@ -45,6 +45,7 @@ class CopyEmitter {
     length_ = AlignedVector(code_.ir(), graph_, load_, inside_, widest, code_.plan().blocks);
     const std::string first_copy = code_.FirstCopy(set_, load_.shape);
     if (!first_copy.empty()) code_.out().Open("if (", first_copy, ")");
+    if (SplitsAddresses()) DeclareFrom();
     code_.ForRegisters(
         set_, load_.shape, [this] { Move(); }, inside_, length_);
     if (!first_copy.empty()) code_.out().Close();
@@ -53,10 +54,34 @@ class CopyEmitter {
  private:
   int64_t bytes() const { return length_ * element_bytes_; }
 
+  // Reports whether the copies of all registers use one address and constant offsets, which takes fewer registers and
+  // instructions than an address for each. Other loops than those with held operands have not been measured.
+  bool SplitsAddresses() const {
+    return code_.mma().by_warpgroups &&
+           std::any_of(code_.copies().begin(), code_.copies().end(),
+                       [this](const auto& other) { return other && other->is_held() && other->user == copy_.user; });
+  }
+
+  std::string From() const { return Cat("from", set_); }
+
+  // Declares the address for the registers with index 0.
+  void DeclareFrom() {
+    text::CodeWriter& out = code_.out();
+    out.Line("const GLOBAL ", text::DialectText::StorageType(*load_.dtype), "* ", From(), ";");
+    out.Open("");
+    for (const int axis : code_.set(set_).Ordered(load_.shape)) {
+      if (code_.set(set_).of(axis).Registers() > 1) out.Line("const int ", TileCode::RegisterIndex(axis), " = 0;");
+    }
+    out.Line(From(), " = ", AddressOfLoad(code_, graph_, load_, set_), ";");
+    out.Close();
+  }
+
   void Move() {
-    const std::string to = operand_.ElementAddress(code_.LocalPosition(set_, operand_.own()),
-                                                   code_.LocalPosition(set_, operand_.summed()));
-    const std::string from = AddressOfLoad(code_, graph_, load_, set_);
+    const std::string to = SplitsAddresses() ? operand_.RegisterAddress(set_)
+                                             : operand_.ElementAddress(code_.LocalPosition(set_, operand_.own()),
+                                                                       code_.LocalPosition(set_, operand_.summed()));
+    const std::string from = SplitsAddresses() ? Cat(From(), " + ", RegisterOffsetOfLoad(code_, graph_, load_, set_))
+                                               : AddressOfLoad(code_, graph_, load_, set_);
     if (bytes() < 4) {
       MoveElement(to, from);
       return;

@@ -57,6 +57,11 @@ void TileCode::Assign(const TileValue& to, const TileValue& from) {
   ForRegisters(to.set, to.axes, [&] { out_.Line(Element(to), " = ", ElementAs(from, to.type), ";"); });
 }
 
+std::string TileCode::ThreadPosition(int set, int axis) const {
+  const plan::LayoutSet& layout = this->set(set);
+  return layout.of(axis).ThreadCount() > 1 ? Cat("offset", layout.name, "_", axis) : "0";
+}
+
 std::string TileCode::LocalPosition(int set, int axis) const {
   const plan::AxisLayout& layout = this->set(set).of(axis);
   std::string position = layout.ThreadCount() > 1 ? Cat("offset", this->set(set).name, "_", axis) : "";

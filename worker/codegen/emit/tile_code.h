@@ -80,6 +80,8 @@ class TileCode {
   void Assign(const TileValue& to, const TileValue& from);
 
   static std::string RegisterIndex(int axis) { return record::Cat("i", axis); }
+  // Returns the part of a position that the thread determines.
+  std::string ThreadPosition(int set, int axis) const;
   // Return the position of the current register: inside the block, and along the axis.
   std::string LocalPosition(int set, int axis) const;
   std::string Position(int set, int axis) const;
