@@ -245,7 +245,7 @@ void CallOnWire::EndOperation() {
     queue_.calls_.RemoveRefusal();
   }
   queue_.calls_.AddEnd(peer_);
-  delete this;
+  StartInScope([this] { delete this; });  // gRPC may read the socket in it, too
 }
 
 }  // namespace telemetry::call
