@@ -3,6 +3,7 @@
 #include <atomic>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -57,7 +58,8 @@ struct TuneResult {
   std::string attempt_id;
   bool stopped = false;  // the attempt is unfinished; the same call resumes it
   bool resumed = false;
-  absl::Duration preparing;  // from the start until the measuring process was ready
+  std::vector<search::Trial> results;  // of the configs that were compiled, in their order
+  absl::Duration preparing;            // from the start until the measuring process was ready
 };
 
 // Runs one attempt from its first record to its last: proposes configs, generates their code, compiles it in compiler
