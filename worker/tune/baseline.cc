@@ -28,8 +28,9 @@ using runtime::BoundKernel;
 
 // The block of loops in the reference: large, because the blocks of the grid are small.
 constexpr int64_t kLoopBlock = 256;
-// The work of the sample of one call, for each thread: about a second.
-constexpr double kSampleWorkPerThread = 2e8;
+// The work of the sample of one call, for each thread: about a quarter of a second. The first results wait for it, and
+// the compilers get few processors meanwhile.
+constexpr double kSampleWorkPerThread = 5e7;
 constexpr size_t kLeastPoints = 32;
 constexpr size_t kMostElements = size_t{1} << 22;  // of the sample of one call
 constexpr absl::Duration kBaselineLimit = absl::Minutes(1);

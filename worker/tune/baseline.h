@@ -13,8 +13,8 @@
 namespace telemetry::worker::tune {
 
 // Calls with more work than this on the host (ir::reference::WorkOfPoint, for all points) get a baseline: evaluating
-// them takes about a second on one thread.
-inline constexpr double kMostHostWork = 2e8;
+// them takes about a tenth of a second on one thread. The sample is evaluated on all threads meanwhile.
+inline constexpr double kMostHostWork = 2e7;
 
 // The options of MakeBaselineProblem.
 struct BaselineOptions {

@@ -55,6 +55,16 @@ absl::StatusOr<std::string> ReadAll(const client::File& file) {
   return bytes;
 }
 
+JournalRelatedRun ToMessage(absl::Span<const search::Trial> trials, double noise) {
+  JournalRelatedRun message;
+  message.set_noise(noise);
+  for (const search::Trial& trial : trials) {
+    message.add_configs(trial.config.ToString());
+    message.add_perf_ms(trial.perf_ms.value_or(0));
+  }
+  return message;
+}
+
 absl::StatusOr<search::RelatedRun> FromMessage(const JournalRelatedRun& message) {
   if (message.configs_size() != message.perf_ms_size()) return absl::DataLossError("an entry cannot be read");
   search::RelatedRun run = {.trials = {}, .noise = message.noise()};
@@ -124,6 +134,8 @@ absl::Status Journal::Take(const JournalEntry& entry) {
       ASSIGN_OR_RETURN(search::RelatedRun run, FromMessage(message));
       contents_.related.push_back(std::move(run));
     }
+    ASSIGN_OR_RETURN(search::RelatedRun earlier, FromMessage(entry.begin().earlier()));
+    contents_.earlier = std::move(earlier.trials);
   }
   for (const JournalRow& message : entry.rows()) {
     ASSIGN_OR_RETURN(AttemptRow row, FromMessage(message));
@@ -146,19 +158,14 @@ absl::Status Journal::WriteHeader() {
 
 absl::Status Journal::Begin(const std::string& attempt_id, absl::Time started,
                             absl::Span<const codegen::Config> starting_points,
-                            absl::Span<const search::RelatedRun> related) {
+                            absl::Span<const search::RelatedRun> related, absl::Span<const search::Trial> earlier) {
   JournalEntry entry;
   entry.mutable_begin()->set_attempt_id(attempt_id);
   entry.mutable_begin()->set_started_unix_us(absl::ToUnixMicros(started));
   for (const codegen::Config& config : starting_points) entry.mutable_begin()->add_starting_points(config.ToString());
-  for (const search::RelatedRun& run : related) {
-    JournalRelatedRun& message = *entry.mutable_begin()->add_related();
-    message.set_noise(run.noise);
-    for (const search::Trial& trial : run.trials) {
-      message.add_configs(trial.config.ToString());
-      message.add_perf_ms(trial.perf_ms.value_or(0));
-    }
-  }
+  for (const search::RelatedRun& run : related)
+    *entry.mutable_begin()->add_related() = ToMessage(run.trials, run.noise);
+  if (!earlier.empty()) *entry.mutable_begin()->mutable_earlier() = ToMessage(earlier, /*noise=*/0);
   return Write(entry);
 }
 

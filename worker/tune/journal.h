@@ -30,6 +30,7 @@ class Journal {
     absl::Time started;
     std::vector<codegen::Config> starting_points;  // of the search
     std::vector<search::RelatedRun> related;       // of the search
+    std::vector<search::Trial> earlier;            // of the search
     std::vector<recording::AttemptRow> rows;
     std::vector<int64_t> learnt;  // the number of results that the search had learnt before each proposal
     double active_s = 0;          // seconds that earlier processes worked on the attempt
@@ -46,7 +47,7 @@ class Journal {
 
   absl::Status Begin(const std::string& attempt_id, absl::Time started,
                      absl::Span<const codegen::Config> starting_points = {},
-                     absl::Span<const search::RelatedRun> related = {});
+                     absl::Span<const search::RelatedRun> related = {}, absl::Span<const search::Trial> earlier = {});
   // Appends the rows and proposals atomically: after an error the journal has none of them.
   absl::Status Append(absl::Span<const recording::AttemptRow> rows, double active_s,
                       absl::Span<const int64_t> learnt = {});

@@ -10,6 +10,7 @@
 #include "proto/record/ids.h"
 #include "proto/record/strings.h"
 #include "worker/device/open_device.h"
+#include "worker/tune/earlier_search.h"
 #include "worker/tune/journal.h"
 #include "worker/tune/known_configs.h"
 #include "worker/tune/library_subject.h"
@@ -77,6 +78,13 @@ std::string EffortText(const measure::MeasureEffort& effort) {
 void DescribeEffort(const measure::MeasureEffort& effort, record::Json* environment) {
   if (effort.exact) environment->members.emplace_back("samples", record::Json::Integer(effort.max_samples));
   if (effort.warm) environment->members.emplace_back("caches", record::Json::String("warm"));
+}
+
+// Returns true if another search with these options should propose the same configs: it begins with nothing that other
+// attempts or a cost model know.
+bool MayRepeat(const search::SearchOptions& search) {
+  return search.effort != search::Effort::kNone && search.finite_configs.empty() && search.starting_points.empty() &&
+         search.related.empty() && !search.predict;
 }
 
 std::string LimitText(const std::optional<int>& limit) { return limit ? Cat(*limit) : "none"; }
@@ -239,12 +247,18 @@ absl::StatusOr<TaskResult> TuneSession::RunAttempt(TuneSubject subject, recordin
   const std::vector<codegen::Config> among =
       prepared.confirms ? std::vector<codegen::Config>() : tuner.search.finite_configs;
   tuner.processes.compile.code_folder = Cat(options_.state_dir, "/code");
+  const compile::CodeFolder code_folder(tuner.processes.compile.code_folder);
+  const EarlierSearch earlier(&code_folder, JournalName(info.run.run_id(), tuner, options_.begin_with_known),
+                              subject.kernel->device()->properties());
+  const bool may_repeat = MayRepeat(tuner.search);
+  if (may_repeat) tuner.search.earlier = earlier.Find();
   const bool has_warm_caches = tuner.processes.effort.warm;
   ASSIGN_OR_RETURN(TuneResult tuned, tune::Tune(std::move(subject), std::move(tuner),
                                                 {.info = std::move(info),
                                                  .sinks = {.producer = producer_.get(), .log = log.get()},
                                                  .journal = prepared.journal.get()}));
   result.tuned = std::move(tuned);
+  if (may_repeat && !result.tuned.stopped) earlier.Put(result.tuned.results);
   if (!result.tuned.stopped) Conclude(result, among, !has_warm_caches, versions, prepared.journal.get());
   return result;
 }

@@ -56,7 +56,8 @@ class Attempt {
 
  private:
   absl::Status Begin(TuneRecord record);
-  absl::Status CreateSearch(std::vector<Config> starting_points, std::vector<search::RelatedRun> related);
+  // A resumed search begins with the configs and results in the journal.
+  absl::Status CreateSearch(const Journal::Contents& begun);
   // Sets the attempt_id and the start time of an earlier process in `record`, or begins the journal.
   absl::Status ResumeOrBegin(const Journal::Contents& earlier, TuneRecord* record);
 
@@ -70,6 +71,11 @@ class Attempt {
   absl::Status ReplayProposals();
   bool WantsProposal() const;
   void Ask(size_t learnt);
+  // Returns one of log_->results().
+  search::Trial TrialOf(size_t result) const {
+    const AttemptRow& row = log_->rows()[log_->results()[result]];
+    return {row.config, row.perf_ms};
+  }
   // Waits for the proposal and submits its configs. The log has those of earlier processes already. If a config is
   // being measured, the configs that are not run are recorded after its result.
   absl::Status TakeProposal(bool is_repeated);
@@ -174,10 +180,13 @@ absl::StatusOr<TuneResult> Attempt::Run(TuneRecord record) {
   return result;
 }
 
-absl::Status Attempt::CreateSearch(std::vector<Config> starting_points, std::vector<search::RelatedRun> related) {
+absl::Status Attempt::CreateSearch(const Journal::Contents& begun) {
   search::SearchOptions search = options_.search;
-  search.starting_points = std::move(starting_points);
-  search.related = std::move(related);
+  if (resumed_) {
+    search.starting_points = begun.starting_points;
+    search.related = begun.related;
+    search.earlier = begun.earlier;
+  }
   if (!search.most_at_once) search.most_at_once = MostAtOnce();
   search.fingerprint = [this](const Config& config) { return candidates_.Fingerprint(config); };
   ASSIGN_OR_RETURN(std::unique_ptr<search::SearchAlgorithm> made,
@@ -189,9 +198,7 @@ absl::Status Attempt::CreateSearch(std::vector<Config> starting_points, std::vec
 absl::Status Attempt::Begin(TuneRecord record) {
   Journal::Contents earlier = record.journal == nullptr ? Journal::Contents() : record.journal->TakeContents();
   resumed_ = !earlier.attempt_id.empty();
-  std::vector<Config> starting_points = resumed_ ? earlier.starting_points : options_.search.starting_points;
-  std::vector<search::RelatedRun> related = resumed_ ? earlier.related : options_.search.related;
-  RETURN_IF_ERROR(CreateSearch(std::move(starting_points), std::move(related)));
+  RETURN_IF_ERROR(CreateSearch(earlier));
   RETURN_IF_ERROR(ResumeOrBegin(earlier, &record));
   record.info.search_algorithm = proposer_->search().name();
   record.info.seed = static_cast<int64_t>(options_.search.seed);
@@ -209,7 +216,7 @@ absl::Status Attempt::ResumeOrBegin(const Journal::Contents& earlier, TuneRecord
   if (!resumed_) {
     if (record->journal == nullptr) return absl::OkStatus();
     return record->journal->Begin(info.attempt_id, info.started, options_.search.starting_points,
-                                  options_.search.related);
+                                  options_.search.related, options_.search.earlier);
   }
   info.attempt_id = earlier.attempt_id;
   info.started = earlier.started;
@@ -277,18 +284,17 @@ absl::Status Attempt::ReplayProposals() {
 // when it had nothing to propose.
 bool Attempt::WantsProposal() const {
   if (proposer_->is_asked()) return false;
-  // One for each compiler, and one that is ready to be measured. More would be proposed with fewer results known.
-  const int for_each = search::Learns(options_.search) ? 1 : kAhead;
-  if (processes_->queue().under_way() > static_cast<size_t>(for_each * processes_->compilers())) return false;
+  // One for each compiler, and as many as they compile while the search computes: on 16 cores, half of them. With more,
+  // each proposal would know fewer results.
+  const int compilers = processes_->compilers();
+  const int enough = search::Learns(options_.search) ? compilers + compilers / 2 : kAhead * compilers;
+  if (processes_->queue().under_way() > static_cast<size_t>(enough)) return false;
   return !learnt_in_vain_ || log_->results().size() > *learnt_in_vain_;
 }
 
 void Attempt::Ask(size_t learnt) {
   std::vector<search::Trial> trials;
-  for (; learnt_ < learnt; ++learnt_) {
-    const AttemptRow& row = log_->rows()[log_->results()[learnt_]];
-    trials.push_back({row.config, row.perf_ms});
-  }
+  for (; learnt_ < learnt; ++learnt_) trials.push_back(TrialOf(learnt_));
   proposer_->Ask(std::move(trials));
 }
 
@@ -522,6 +528,9 @@ TuneResult Attempt::Result() const {
                        .stopped = IsStopped(),
                        .resumed = resumed_,
                        .preparing = processes_->preparing()};
+  for (size_t i = 0; i < log_->results().size(); ++i) {
+    if (log_->rows()[log_->results()[i]].compile_time_s) result.results.push_back(TrialOf(i));
+  }
   const compile::CompilePoolStats compiling = processes_->compile_stats();
   result.counters.unique_sources = compiling.unique_sources;
   result.counters.seconds_compiling = compiling.busy_seconds;

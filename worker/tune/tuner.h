@@ -3,6 +3,7 @@
 #include <atomic>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -58,7 +59,8 @@ struct TuneResult {
   std::vector<uint64_t> failed_runs;  // TrialLog::FailedRuns
   bool stopped = false;               // the attempt is unfinished; the same call resumes it
   bool resumed = false;
-  absl::Duration preparing;  // from the start until the measuring process was ready
+  std::vector<search::Trial> results;  // of the configs that were compiled, in their order
+  absl::Duration preparing;            // from the start until the measuring process was ready
 };
 
 // Runs one attempt from its first record to its last: proposes configs, generates their code, compiles it in compiler

@@ -93,11 +93,14 @@ TEST_F(JournalTest, KeepsAnAttempt) {
 TEST_F(JournalTest, KeepsWhatTheSearchBeganWith) {
   const auto config = *codegen::Config::Parse("Config(block_sizes=[32, 64], num_warps=4)");
   const search::RelatedRun related = {.trials = {{config, 0.1}, {config, {}}}, .noise = 0.25};
-  ASSERT_TRUE(Open()->Begin(kAttempt, absl::FromUnixMicros(1), {config}, {related}).ok());
+  ASSERT_TRUE(Open()->Begin(kAttempt, absl::FromUnixMicros(1), {config}, {related}, {{config, 0.2}}).ok());
   const auto journal = Open();
   EXPECT_TRUE(journal->has_begun());
   const Journal::Contents contents = journal->TakeContents();
   EXPECT_EQ(contents.starting_points, std::vector{config});
+  ASSERT_EQ(contents.earlier.size(), 1u);
+  EXPECT_EQ(contents.earlier[0].config, config);
+  EXPECT_EQ(contents.earlier[0].perf_ms, 0.2);
   ASSERT_EQ(contents.related.size(), 1u);
   EXPECT_EQ(contents.related[0].noise, 0.25);
   ASSERT_EQ(contents.related[0].trials.size(), 2u);

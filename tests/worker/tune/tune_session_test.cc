@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "tests/worker/tune/tune_fixture.h"
+#include "worker/tune/earlier_search.h"
 
 namespace telemetry::worker::tune {
 namespace {
@@ -26,6 +27,12 @@ using testing::Not;
 
 constexpr int kSearched = 8;
 
+std::vector<codegen::Config> ConfigsOf(const std::vector<search::Trial>& trials) {
+  std::vector<codegen::Config> configs;
+  for (const search::Trial& trial : trials) configs.push_back(trial.config);
+  return configs;
+}
+
 class TuneSessionTest : public testing::Test {
  protected:
   ~TuneSessionTest() override { fs::remove_all(folder_); }
@@ -33,11 +40,14 @@ class TuneSessionTest : public testing::Test {
   // Runs an attempt in a session of its own, as the next process does.
   TaskResult Tune(const AttemptRules& rules = {}) {
     notices_.clear();
-    absl::StatusOr<std::unique_ptr<TuneSession>> session = TuneSession::Open(
-        {.state_dir = (folder_ / "state").string(), .log_base = (folder_ / "log").string(), .predict = predict_});
+    absl::StatusOr<std::unique_ptr<TuneSession>> session = TuneSession::Open({.state_dir = (folder_ / "state").string(),
+                                                                              .log_base = (folder_ / "log").string(),
+                                                                              .begin_with_known = begins_with_known_,
+                                                                              .predict = predict_});
     EXPECT_TRUE(session.ok()) << session.status();
     LibrarySubject subject = fixture_.Subject();
     TunerOptions tuner = fixture_.Options(kSearched);
+    device_ = subject.bound->device()->properties();
     tuner.search.algorithm = algorithm_;
     tuner.on_notice = [this](const std::string& text) { notices_ += text + "\n"; };
     if (spoil_) {
@@ -45,9 +55,15 @@ class TuneSessionTest : public testing::Test {
         return spoil_(*kernel, config);
       };
     }
+    options_text_ = JournalName(subject.info.run.run_id(), tuner, begins_with_known_);
     absl::StatusOr<TaskResult> result = (*session)->Tune(subject.subject, std::move(subject.info), tuner, rules);
     EXPECT_TRUE(result.ok()) << result.status();
     return result.ok() ? *std::move(result) : TaskResult();
+  }
+  // Returns what a repetition of the last attempt would follow.
+  std::vector<search::Trial> ResultsToFollow() const {
+    const compile::CodeFolder folder((folder_ / "state" / "code").string());
+    return EarlierSearch(&folder, options_text_, device_).Find();
   }
   static int64_t ConfigsRun(const TaskResult& result) { return recording::ConfigsRun(result.tuned.counters); }
 
@@ -59,6 +75,9 @@ class TuneSessionTest : public testing::Test {
   std::function<search::PredictTime(const v1::Run&, const device::DeviceProperties&)> predict_;
   std::string algorithm_ = fixture_.Options(kSearched).search.algorithm;
   std::string notices_;
+  bool begins_with_known_ = true;
+  device::DeviceProperties device_;
+  std::string options_text_;
 };
 
 TEST_F(TuneSessionTest, AKnownRunIsConfirmedByTheConfigsOfItsFinal) {
@@ -99,6 +118,25 @@ TEST_F(TuneSessionTest, AKnownRunIsSearchedOnRequest) {
   const TaskResult again = Tune({.search_known = true});
   EXPECT_THAT(notices_, Not(HasSubstr("confirming")));
   EXPECT_GE(ConfigsRun(again), kSearched);
+}
+
+TEST_F(TuneSessionTest, ASearchThatBeginsWithNothingKnownCanBeRepeated) {
+  begins_with_known_ = false;
+  const TaskResult first = Tune();
+  ASSERT_FALSE(first.tuned.results.empty());
+  EXPECT_EQ(ConfigsOf(ResultsToFollow()), ConfigsOf(first.tuned.results));
+  const TaskResult again = Tune({.search_known = true});
+  EXPECT_EQ(ConfigsOf(ResultsToFollow()), ConfigsOf(again.tuned.results));
+}
+
+TEST_F(TuneSessionTest, ASearchThatBeginsWithKnownConfigsIsNotRepeated) {
+  Tune();
+  const std::vector<search::Trial> first = ResultsToFollow();
+  EXPECT_FALSE(first.empty());
+  Tune({.search_known = true});
+  const std::vector<search::Trial> second = ResultsToFollow();
+  ASSERT_EQ(second.size(), first.size());
+  for (size_t i = 0; i < first.size(); ++i) EXPECT_EQ(second[i].perf_ms, first[i].perf_ms) << "replaced";
 }
 
 TEST_F(TuneSessionTest, ASearchAsksTheCostModelAndAConfirmationDoesNot) {

@@ -46,15 +46,6 @@ absl::StatusOr<std::string> ReadAll(const std::string& path) {
   return bytes;
 }
 
-std::optional<CompileReply> Parse(const std::string& bytes) {
-  if (bytes.size() < kHashBytes) return std::nullopt;
-  const std::string_view reply_bytes = std::string_view(bytes).substr(0, bytes.size() - kHashBytes);
-  if (record::Sha256(reply_bytes) != std::string_view(bytes).substr(reply_bytes.size())) return std::nullopt;
-  CompileReply reply;
-  if (!reply.ParseFromArray(reply_bytes.data(), static_cast<int>(reply_bytes.size()))) return std::nullopt;
-  return reply;
-}
-
 // Writes a file that appears complete or not at all, except after a power cut: its hash shows that. Nothing waits for
 // the disk.
 absl::Status WriteAll(const std::string& path, const std::string& bytes) {
@@ -85,19 +76,43 @@ std::string CodeFolder::PathOf(const CompileRequest& request, const std::string&
   return absl::StrCat(path_, "/", record::Sha256Hex(absl::StrCat(key, request.source())));
 }
 
+std::string CodeFolder::PathOf(const std::string& name) const {
+  // The key of code begins with the name of a compiler.
+  return absl::StrCat(path_, "/", record::Sha256Hex(absl::StrCat("text\n", name)));
+}
+
+// Returns the bytes that StoreAt kept.
+std::optional<std::string> CodeFolder::FindAt(const std::string& path) const {
+  absl::StatusOr<std::string> bytes = ReadAll(path);
+  if (!bytes.ok() || bytes->size() < kHashBytes) return std::nullopt;
+  const std::string hash = bytes->substr(bytes->size() - kHashBytes);
+  bytes->resize(bytes->size() - kHashBytes);
+  if (record::Sha256(*bytes) != hash) return std::nullopt;
+  return *std::move(bytes);
+}
+
+void CodeFolder::StoreAt(const std::string& path, std::string bytes) const {
+  if (!client::MakeFolders(path_).ok()) return;
+  bytes += record::Sha256(bytes);
+  WriteAll(path, bytes).IgnoreError();
+}
+
+std::optional<std::string> CodeFolder::FindText(const std::string& name) const { return FindAt(PathOf(name)); }
+
+void CodeFolder::StoreText(const std::string& name, const std::string& text) const { StoreAt(PathOf(name), text); }
+
 std::optional<CompileReply> CodeFolder::Find(const CompileRequest& request, const std::string& compiler) const {
   if (!MayKeep(request)) return std::nullopt;
-  const absl::StatusOr<std::string> bytes = ReadAll(PathOf(request, compiler));
-  return bytes.ok() ? Parse(*bytes) : std::nullopt;
+  const std::optional<std::string> bytes = FindAt(PathOf(request, compiler));
+  CompileReply reply;
+  if (!bytes || !reply.ParseFromString(*bytes)) return std::nullopt;
+  return reply;
 }
 
 void CodeFolder::Store(const CompileRequest& request, const std::string& compiler, const CompileReply& reply) const {
   const auto code = static_cast<absl::StatusCode>(reply.code());
   if (!MayKeep(request) || (code != absl::StatusCode::kOk && code != absl::StatusCode::kInvalidArgument)) return;
-  if (!client::MakeFolders(path_).ok()) return;
-  std::string bytes = reply.SerializeAsString();
-  bytes += record::Sha256(bytes);
-  WriteAll(PathOf(request, compiler), bytes).IgnoreError();
+  StoreAt(PathOf(request, compiler), reply.SerializeAsString());
 }
 
 absl::Status CodeFolder::Trim(uint64_t limit_bytes) const {

@@ -50,17 +50,17 @@ Sizes ChooseSizes(std::string_view algorithm, Effort effort) {
 }
 
 std::unique_ptr<SearchAlgorithm> Make(std::string_view algorithm, const ConfigSpace& space, SearchSetup setup,
-                                      size_t width, const std::vector<RelatedRun>& related) {
+                                      size_t width, const SearchOptions& options) {
   if (algorithm == "random") return std::make_unique<RandomSearch>(space, std::move(setup));
   if (algorithm == "pattern") return std::make_unique<PatternSearch>(space, std::move(setup), width);
   if (algorithm == "differential_evolution") {
     return std::make_unique<DifferentialEvolution>(space, std::move(setup), width);
   }
-  RelatedModel model(PointSpace(space), related);
+  RelatedModel model(PointSpace(space), options.related);
   if (setup.predict || model.has_times()) {
     setup.limits.first_generation = std::min(setup.limits.first_generation, kFirstWithPrior);
   }
-  return std::make_unique<SurrogateSearch>(space, std::move(setup), width, std::move(model));
+  return std::make_unique<SurrogateSearch>(space, std::move(setup), width, std::move(model), options.earlier);
 }
 
 // Returns a search with one generation and without random points.
@@ -129,7 +129,7 @@ absl::StatusOr<std::unique_ptr<SearchAlgorithm>> MakeSearch(const ConfigSpace& s
   setup.limits = sizes.limits;
   setup.limits.max_generations = options.max_generations.value_or(setup.limits.max_generations);
   setup.limits.max_configs = options.max_configs.value_or(setup.limits.max_configs);
-  return Make(algorithm, space, std::move(setup), sizes.width, options.related);
+  return Make(algorithm, space, std::move(setup), sizes.width, options);
 }
 
 }  // namespace telemetry::worker::tune::search

@@ -31,6 +31,9 @@ struct SearchOptions {
   // Optional. The predictions of a cost model: a prior of "surrogate", and for all algorithms but "finite" a reason to
   // leave out configs that it expects to be much slower than the best result, once its error is known (Pruning).
   PredictTime predict;
+  // The results of an earlier search with the same other options, in their order. "surrogate" proposes the same configs
+  // as long as its own results agree with these.
+  std::vector<Trial> earlier;
   // The configs that "finite" proposes, for any effort.
   std::vector<codegen::Config> finite_configs;
   // At least 1. Unset: the effort decides.

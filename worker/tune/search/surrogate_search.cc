@@ -28,6 +28,7 @@ bool SurrogateSearch::IsLate() const { return room() <= kPolishedShare * limits(
 // Waits for a part of the first generation, with which the model begins. Steps from the best points need its time, so
 // the last part of the search has few configs in flight.
 bool SurrogateSearch::NeedsOutcomes() const {
+  if (MayFollow()) return false;
   if (2 * outcomes().size() < static_cast<size_t>(limits().first_generation)) return true;
   return IsLate() && Unfinished().size() > kMostLate;
 }
@@ -44,7 +45,18 @@ void SurrogateSearch::FillStart() {
   OfferInOrder(Climb(points, worth, kClimbs), offered() + kFirstOfRelated);
 }
 
+void SurrogateSearch::Learnt() {
+  for (; compared_ < outcomes().size(); ++compared_) earlier_.Compare(outcomes()[compared_]);
+}
+
+// Offers configs of the search that this one repeats. Returns false if it offered none.
+bool SurrogateSearch::Follow(size_t count) {
+  while (offered() < count && MayFollow()) Offer(earlier_.points()[next_earlier_++]);
+  return offered() > 0;
+}
+
 void SurrogateSearch::Fill(size_t count) {
+  if (Follow(count)) return;
   if (!model_.Fit(space(), outcomes(), refused())) {
     OfferRandomUpTo(count);
     return;

@@ -65,6 +65,19 @@ class CodeFolderTest : public testing::Test {
   const CodeFolder folder_{path_};
 };
 
+TEST_F(CodeFolderTest, KeepsTexts) {
+  EXPECT_EQ(folder_.FindText("name"), std::nullopt);
+  folder_.StoreText("name", "a text");
+  folder_.StoreText("other", "");
+  EXPECT_EQ(folder_.FindText("name"), "a text");
+  EXPECT_EQ(folder_.FindText("other"), "");
+  folder_.StoreText("name", "another");
+  EXPECT_EQ(folder_.FindText("name"), "another");
+  ASSERT_EQ(Files().size(), 2u);
+  for (const fs::path& file : Files()) std::ofstream(file, std::ios::app) << "x";
+  EXPECT_EQ(folder_.FindText("name"), std::nullopt);
+}
+
 TEST_F(CodeFolderTest, FindsTheReplyToTheSameRequest) {
   EXPECT_FALSE(Has(RequestOf("a")));
   folder_.Store(RequestOf("a"), kCompiler, ReplyOf(absl::StatusCode::kOk, "code"));

@@ -1,0 +1,112 @@
+// Tests searches that repeat an earlier one.
+
+#include "worker/tune/search/earlier_results.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <vector>
+
+#include "tests/worker/tune/search/landscape.h"
+#include "tests/worker/tune/search/spaces.h"
+#include "worker/tune/search/make_search.h"
+
+namespace telemetry::worker::tune::search {
+namespace {
+
+constexpr char kRepeatedKernel[] = "matmul";
+constexpr uint64_t kSearchSeed = 3;
+constexpr uint64_t kNoiseOfRepetition = 1000;
+
+using Change = std::function<void(std::vector<Trial>*)>;
+
+// Searches a landscape whose measured times differ by noise with each `noise_seed`.
+std::vector<Trial> SearchOnce(uint64_t noise_seed, std::vector<Trial> earlier, int max_configs = 80,
+                              const Change& change = nullptr) {
+  const Landscape landscape(LibraryConfigSpace(kRepeatedKernel), {.seed = kSearchSeed});
+  const auto search =
+      *MakeSearch(LibraryConfigSpace(kRepeatedKernel),
+                  {.seed = kSearchSeed, .max_configs = max_configs, .most_at_once = 5, .earlier = std::move(earlier)});
+  std::vector<Trial> trials;
+  for (auto configs = search->Propose(); !configs.empty(); configs = search->Propose()) {
+    std::vector<Trial> results = landscape.Measure(configs, noise_seed + trials.size());
+    if (change) change(&results);
+    search->Learn(results);
+    trials.insert(trials.end(), results.begin(), results.end());
+  }
+  return trials;
+}
+
+std::vector<uint64_t> SortedIds(const std::vector<Trial>& trials) {
+  std::vector<uint64_t> ids;
+  for (const Trial& trial : trials) ids.push_back(trial.config.id());
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+size_t CountEqual(const std::vector<Trial>& a, const std::vector<Trial>& b) {
+  const std::vector<uint64_t> ids_a = SortedIds(a);
+  const std::vector<uint64_t> ids_b = SortedIds(b);
+  std::vector<uint64_t> both;
+  std::set_intersection(ids_a.begin(), ids_a.end(), ids_b.begin(), ids_b.end(), std::back_inserter(both));
+  return both.size();
+}
+
+TEST(EarlierResultsTest, ARepeatedSearchProposesTheSameConfigs) {
+  const std::vector<Trial> first = SearchOnce(0, {});
+  ASSERT_EQ(first.size(), 80u);
+  EXPECT_LT(CountEqual(SearchOnce(kNoiseOfRepetition, {}), first), 80u) << "the noise changes nothing";
+  EXPECT_EQ(SortedIds(SearchOnce(kNoiseOfRepetition, first)), SortedIds(first));
+}
+
+TEST(EarlierResultsTest, TheOrderOfTheResultsDoesNotMatter) {
+  const std::vector<Trial> first = SearchOnce(0, {});
+  const auto reverse = [](std::vector<Trial>* results) { std::reverse(results->begin(), results->end()); };
+  EXPECT_EQ(SortedIds(SearchOnce(kNoiseOfRepetition, first, 80, reverse)), SortedIds(first));
+}
+
+TEST(EarlierResultsTest, ALongerSearchGoesOnFromThere) {
+  const std::vector<Trial> first = SearchOnce(0, {});
+  const std::vector<Trial> longer = SearchOnce(kNoiseOfRepetition, first, 120);
+  EXPECT_EQ(longer.size(), 120u);
+  EXPECT_EQ(CountEqual(longer, first), 80u);
+}
+
+// For example on a device that throttles, or with another driver.
+TEST(EarlierResultsTest, ResultsThatDoNotAgreeAreNotFollowed) {
+  const std::vector<Trial> first = SearchOnce(0, {});
+  const auto slow_down = [](std::vector<Trial>* results) {
+    for (Trial& trial : *results) {
+      if (trial.perf_ms && trial.config.id() % 2 == 0) *trial.perf_ms *= 3;
+    }
+  };
+  const std::vector<Trial> other = SearchOnce(kNoiseOfRepetition, first, 80, slow_down);
+  EXPECT_EQ(other.size(), 80u);
+  EXPECT_LT(CountEqual(other, first), 75u);
+}
+
+TEST(EarlierResultsTest, AFailureIsAnotherResult) {
+  const PointSpace space(LibraryConfigSpace(kRepeatedKernel));
+  const codegen::Config config = space.ToConfig(space.Default());
+  EarlierResults earlier(space, {{config, 0.5}});
+  for (int i = 0; i < 2; ++i) earlier.Compare({.point = space.Default()});
+  EXPECT_TRUE(earlier.Agree());
+  earlier.Compare({.point = space.Default()});
+  EXPECT_FALSE(earlier.Agree());
+}
+
+TEST(EarlierResultsTest, TimesMayDifferByATenth) {
+  const PointSpace space(LibraryConfigSpace(kRepeatedKernel));
+  EarlierResults earlier(space, {{space.ToConfig(space.Default()), 0.5}});
+  for (int i = 0; i < 3; ++i) earlier.Compare({.point = space.Default(), .perf_ms = 0.549});
+  EXPECT_TRUE(earlier.Agree());
+  for (int i = 0; i < 3; ++i) earlier.Compare({.point = space.Default(), .perf_ms = 0.56});
+  EXPECT_FALSE(earlier.Agree());
+}
+
+}  // namespace
+}  // namespace telemetry::worker::tune::search
