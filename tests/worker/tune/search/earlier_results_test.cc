@@ -30,7 +30,7 @@ std::vector<Trial> SearchOnce(uint64_t noise_seed, std::vector<Trial> earlier, i
   const Landscape landscape(LibraryConfigSpace(kRepeatedKernel), {.seed = kSearchSeed});
   const auto search =
       *MakeSearch(LibraryConfigSpace(kRepeatedKernel),
-                  {.seed = kSearchSeed, .max_configs = max_configs, .most_at_once = 5, .earlier = std::move(earlier)});
+                  {.seed = kSearchSeed, .earlier = std::move(earlier), .max_configs = max_configs, .most_at_once = 5});
   std::vector<Trial> trials;
   for (auto configs = search->Propose(); !configs.empty(); configs = search->Propose()) {
     std::vector<Trial> results = landscape.Measure(configs, noise_seed + trials.size());
