@@ -1,6 +1,7 @@
 #include "worker/runtime/tensor.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -66,7 +67,8 @@ Dimensions DenseStrides(absl::Span<const int64_t> sizes) {
   int64_t stride = 1;
   for (size_t i = sizes.size(); i-- > 0;) {
     strides[i] = stride;
-    stride *= std::max<int64_t>(sizes[i], 1);
+    const int64_t size = std::max<int64_t>(sizes[i], 1);
+    if (__builtin_mul_overflow(stride, size, &stride)) stride = std::numeric_limits<int64_t>::max();
   }
   return strides;
 }

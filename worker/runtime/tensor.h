@@ -48,7 +48,8 @@ struct Tensor {
   friend bool operator==(const Tensor&, const Tensor&) = default;
 };
 
-// Returns row-major strides without gaps. A dimension of size 0 counts as 1.
+// Returns row-major strides without gaps. A dimension of size 0 counts as 1. A stride that int64_t cannot hold is its
+// largest value.
 Dimensions DenseStrides(absl::Span<const int64_t> sizes);
 
 // Returns "cuda" or "opencl".
