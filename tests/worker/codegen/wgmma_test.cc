@@ -202,7 +202,7 @@ TEST(Wgmma, CopiesToOneAddressWithOffsetsInLoopsWithHeldOperands) {
   const size_t loop = source.find("; begin3 += 64)");
   ASSERT_NE(loop, std::string::npos) << source;
   const size_t copy = source.find("copy_async_16(", loop);
-  const std::string call = source.substr(copy, source.find(";", copy) - copy);
+  const std::string call = source.substr(copy, source.find(';', copy) - copy);
   EXPECT_TRUE(Has(call, " + (i3 * 16) * 64, from")) << call;
   EXPECT_TRUE(Has(call, "from1 + (i3 * 16) * 64")) << call;
   EXPECT_FALSE(Has(SourceFor(90, "Config(block_sizes=[64, 64, 64], num_stages=2)"), "from1 = "));
