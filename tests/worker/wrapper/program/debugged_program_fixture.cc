@@ -159,7 +159,7 @@ std::string DebuggedProgramTest::WritePython(const Plan& plan, const ProgramOpti
 
 std::string DebuggedProgramTest::WritePython(absl::Span<const PlanShape> shapes, const ProgramOptions& options,
                                              const std::string& folder) {
-  const std::string command = WritePython(shapes[0].plan, options, folder);
+  std::string command = WritePython(shapes[0].plan, options, folder);
   const absl::StatusOr<std::vector<ProgramModel>> models = MakeShapeModels(shapes, options, CheckExternKind);
   EXPECT_TRUE(models.ok()) << models.status();
   WriteText(folder + "/program.py", WritePythonProgram(shapes, *models));

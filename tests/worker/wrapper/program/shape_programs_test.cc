@@ -66,7 +66,7 @@ class ShapeProgramsTest : public DebuggedProgramTest {
     SCOPED_TRACE("level " + std::to_string(static_cast<int>(level)));
     std::vector<Plan> plans;
     for (const PlanShape& shape : shapes) plans.push_back(shape.plan);
-    const Observed expected = OfRunTime(plans, {.level = level}, NewFolder());
+    Observed expected = OfRunTime(plans, {.level = level}, NewFolder());
     const Observed last = OfRunTime({plans.back()}, {.level = level}, NewFolder());
     const auto& [symbol, size] = *shapes.back().sizes.begin();
     const std::string written = NewFolder();
