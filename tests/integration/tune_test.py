@@ -202,7 +202,7 @@ class TunedAgain(unittest.TestCase):
             state, log = f"{folder}/state", f"{folder}/log"
             flags = ("--collector=", f"--state-dir={state}", f"--log={log}", "--max-configs=2", DEVICE)
             run("telemetry-worker", "tune", "softmax", *KERNELS["softmax"], *flags)
-            self.assertEqual(sorted(os.listdir(state)), ["attempts", "best"])  # no spool
+            self.assertEqual(sorted(os.listdir(state)), ["attempts", "best", "code"])  # no spool
             self.assertGreater(len(csv_rows(pathlib.Path(f"{log}.csv").read_bytes())), 0)
 
 

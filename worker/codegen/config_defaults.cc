@@ -58,10 +58,10 @@ class Builder {
     Reductions();
     Accesses();
     Stages();
-    Overlap();
     parameters_.push_back(
         {.key = "num_warps", .kind = Kind::kPowerOfTwo, .low = 1, .high = 32, .default_value = Json::Integer(4)});
     Clusters();
+    Overlap();
     return std::move(parameters_);
   }
 
