@@ -18,9 +18,10 @@ using ir::Value;
 
 constexpr double kLowest = -std::numeric_limits<double>::infinity();
 
-// Computes an online softmax over tiles of keys. Carries each query's maximum score, the sum of its weights, and the
-// weighted sum of values; rescales both sums whenever the maximum grows. Scores are in units of log2, because devices
-// have an instruction for exp2.
+// Computes an online softmax over tiles of keys. Carries each query's maximum product, the sum of its weights, and the
+// weighted sum of values; rescales both sums whenever the maximum grows. A score is a product times `scale`, in units
+// of log2, because devices have an instruction for exp2. The maximum is that of the products, so that the scaling and
+// the subtraction of the maximum are one multiply-add.
 absl::Status Body(Trace& t) {
   const TensorRef q = t.Tensor("q");
   const TensorRef k = t.Tensor("k");
@@ -44,11 +45,12 @@ absl::Status Body(Trace& t) {
   const Trace::Carried nothing = {t.Full({b, h, m}, kLowest, DType::kF32), t.Full({b, h, m}, 0, DType::kF32),
                                   t.Full({b, h, m, d}, 0, DType::kF32)};
   const auto add_keys = [&](AxisRef n, const Trace::Carried& so_far) -> Trace::Carried {
-    Value scores = scale * t.Dot(queries, t.Load(k, {b, h, n, d}), d);
-    if (causal) scores = t.Where(t.Index(n) <= t.Index(m), scores, kLowest);
-    const Value max = maximum(so_far[0], t.AMax(scores, n));
-    const Value weights = exp2(scores - max);
-    const Value shrink = exp2(so_far[0] - max);
+    Value products = t.Dot(queries, t.Load(k, {b, h, n, d}), d);
+    if (causal) products = t.Where(t.Index(n) <= t.Index(m), products, kLowest);
+    const Value max = maximum(so_far[0], t.AMax(products, n));
+    const Value highest_score = scale * max;
+    const Value weights = exp2(scale * products - highest_score);
+    const Value shrink = exp2(scale * so_far[0] - highest_score);
     const Value sum = so_far[1] * shrink + t.Sum(weights, n);
     return {max, sum, t.Dot(weights.To(dtype), t.Load(v, {b, h, n, d}), n, so_far[2] * shrink)};
   };

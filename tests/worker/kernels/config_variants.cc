@@ -107,13 +107,13 @@ std::vector<Config> AllAtOnce(const ConfigSpace& space) {
   std::vector<Config> configs = {space.Default()};
   for (size_t i = 0; i < most; ++i) {
     Json changed = space.Default().json();
-    // Combines large blocks with small ones: every second parameter runs through its values backwards.
+    // Combines large blocks with small ones: every second parameter that has a choice runs through its values backwards.
     bool backwards = false;
     for (const ConfigParameter& parameter : space.parameters()) {
       const std::vector<Json> values = ListValues(parameter);
       const size_t position = i % values.size();
       Set(parameter, values[backwards ? values.size() - 1 - position : position], &changed);
-      backwards = !backwards;
+      if (values.size() > 1) backwards = !backwards;
     }
     absl::StatusOr<Config> config = space.Normalize(Config(changed));
     if (config.ok()) {
