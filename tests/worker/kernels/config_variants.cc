@@ -107,7 +107,8 @@ std::vector<Config> AllAtOnce(const ConfigSpace& space) {
   std::vector<Config> configs = {space.Default()};
   for (size_t i = 0; i < most; ++i) {
     Json changed = space.Default().json();
-    // Combines large blocks with small ones: every second parameter that has a choice runs through its values backwards.
+    // Combines large blocks with small ones: every second parameter that has a choice runs through its values
+    // backwards.
     bool backwards = false;
     for (const ConfigParameter& parameter : space.parameters()) {
       const std::vector<Json> values = ListValues(parameter);
