@@ -103,6 +103,8 @@ absl::StatusOr<std::vector<ir::reference::StoredElement>> EvaluateSample(const B
 
 }  // namespace
 
+double MostHostWork() { return 2e8 / std::max(1, ThreadCount() / 2); }
+
 absl::StatusOr<std::optional<MeasureProblem>> MakeBaselineProblem(const BoundKernel& kernel,
                                                                   absl::Span<const Arguments> calls,
                                                                   const measure::ToleranceFunction& tolerance,

@@ -12,13 +12,14 @@
 
 namespace telemetry::worker::tune {
 
-// Calls with more work than this on the host (ir::reference::WorkOfPoint, for all points) get a baseline: evaluating
-// them takes about a tenth of a second on one thread. The sample is evaluated on all threads meanwhile.
-inline constexpr double kMostHostWork = 2e7;
+// Returns the work on the host (ir::reference::WorkOfPoint, for all points) above which calls get a baseline.
+// Evaluating 2e8 takes about a second on one thread. The sample of a baseline is evaluated on all threads, so that it
+// is sooner there for less work if there are many.
+double MostHostWork();
 
 // The options of MakeBaselineProblem.
 struct BaselineOptions {
-  double most_host_work = kMostHostWork;
+  double most_host_work = MostHostWork();
   // Selects the sample's points.
   uint64_t seed = 0;
 };
