@@ -17,18 +17,20 @@ constexpr uint64_t kLightRows = 128;
 constexpr uint64_t kLightBytes = uint64_t{64} << 10;
 // After a light batch arrived among those of other senders, transactions stay short for this time.
 constexpr absl::Duration kUrgentFor = absl::Seconds(1);
-// A short transaction takes about this time. Its limit falls by a quarter when a transaction takes longer, and rises by
-// an eighth when a full one takes less than half of it. It rises seldom, because batches of other senders may cost many
-// times as much as those of the last transaction.
+// A short transaction takes about this time. After a longer one the limit falls: in proportion if the transaction was
+// at least half full, otherwise by a quarter, because a small one is long when the disk or the machine is busy. The
+// limit rises by an eighth when a full transaction takes less than half of the time. It rises seldom, because batches of
+// other senders may cost many times as much as those of the last transaction.
 constexpr absl::Duration kShort = absl::Milliseconds(5);
 constexpr absl::Duration kRiseEvery = absl::Milliseconds(100);
 // The limit of a short transaction is between one piece and this many rows, each with kBytesOfRow.
 constexpr uint64_t kMostUrgentRows = 4096;
 constexpr uint64_t kBytesOfRow = call::kShortPiece.bytes / call::kShortPiece.rows;
-// After a transaction with an indivisible batch that took longer than kLong, there is a pause of this multiple of its
-// duration.
-constexpr absl::Duration kLong = absl::Milliseconds(12);
-constexpr int kPauses = 150;
+// After a transaction with an indivisible batch that took the writer longer than kLong, there is a pause of this
+// multiple of that time.
+constexpr absl::Duration kLong = absl::Milliseconds(8);
+constexpr int kPauses = 300;
+constexpr absl::Duration kLongestPause = absl::Seconds(30);
 // The most memory of batches that wait behind indivisible ones. It is small in comparison with the memory that
 // Admission reserves for small batches.
 constexpr uint64_t kMaxBehindBytes = uint64_t{512} << 10;
@@ -94,12 +96,17 @@ std::vector<BatchQueue::Entry> BatchQueue::Take() {
   return TakeReady({std::min(largest_.rows, urgent_rows_), std::min(largest_.bytes, urgent_rows_ * kBytesOfRow)});
 }
 
-void BatchQueue::AddCommit(absl::Duration duration) {
-  if (last_kind_ == Kind::kIndivisible && duration > kLong) indivisible_at_ = After(duration * kPauses);
+void BatchQueue::AddCommit(absl::Duration commit, absl::Duration tidying) {
+  if (last_kind_ == Kind::kIndivisible && commit + tidying > kLong) {
+    indivisible_at_ = After(std::min(kPauses * (commit + tidying), kLongestPause));
+  }
   if (last_kind_ != Kind::kUrgent) return;
-  if (duration > kShort) {
-    urgent_rows_ = std::max(urgent_rows_ / 4 * 3, call::kShortPiece.rows);
-  } else if (duration < kShort / 2 && !ready_.empty() && now_() >= rise_at_) {
+  if (commit > kShort) {
+    const bool is_half_full = last_rows_ >= urgent_rows_ / 2;
+    const double share = is_half_full ? std::min(0.75, absl::FDivDuration(kShort, commit)) : 0.75;
+    urgent_rows_ =
+        std::max(static_cast<uint64_t>(share * static_cast<double>(urgent_rows_)), call::kShortPiece.rows);
+  } else if (commit < kShort / 2 && !ready_.empty() && now_() >= rise_at_) {
     urgent_rows_ = std::min(urgent_rows_ / 8 * 9, kMostUrgentRows);
     rise_at_ = After(kRiseEvery);
   }
@@ -175,6 +182,7 @@ std::vector<BatchQueue::Entry> BatchQueue::TakeReady(const Work& limit) {
     TakeShares(shares, {.firsts = true}, group);
     TakeShares(all, {}, group);
   }
+  last_rows_ = group.work.rows;
   return std::move(group.entries);
 }
 

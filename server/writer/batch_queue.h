@@ -25,8 +25,8 @@ namespace telemetry::writer {
 // writer has lately committed in about 5 ms.
 //
 // A batch above kShortPiece cannot be divided: mostly it is a single record. While light batches come, such a batch has
-// a transaction of its own; after one that took more than 12 ms, the next waits 150 times as long, so that less
-// than one light batch in a hundred meets one. The later batches of its producer wait behind it; if they use much
+// a transaction of its own; after one that took the writer more than 8 ms, the next waits 300 times as long (at most
+// 30 s), so that about one light batch in 300 meets one. The later batches of its producer wait behind it; if they use much
 // memory, which is then missing for other senders, nothing is held back any more.
 class BatchQueue {
  public:
@@ -45,8 +45,8 @@ class BatchQueue {
   // Returns the batches of the next transaction: at least one if IsReady(), otherwise none. The batches of one producer
   // keep their order.
   std::vector<Entry> Take();
-  // Tells the duration of the transaction of the batches that Take() returned last.
-  void AddCommit(absl::Duration duration);
+  // Tells how long the transaction of the batches that Take() returned last took, and the housekeeping after it.
+  void AddCommit(absl::Duration commit, absl::Duration tidying);
   // Empties the queue.
   std::vector<Entry> TakeAll();
 
@@ -122,6 +122,7 @@ class BatchQueue {
   uint64_t urgent_rows_;                              // the limit of a transaction while light batches come
   SteadyTime rise_at_{};                              // the time from which the limit may rise
   Kind last_kind_ = Kind::kWhole;                     // of the last transaction
+  uint64_t last_rows_ = 0;                            // of the last transaction without indivisible batches
   bool only_light_last_ = false;
   uint64_t behind_bytes_ = 0;          // memory of the held batches that are not indivisible themselves
   SteadyTime indivisible_at_{};        // the time from which the next indivisible batch may be taken

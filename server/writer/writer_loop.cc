@@ -339,12 +339,12 @@ absl::Status WriterLoop::DoCommit(std::vector<Job>& group) {
   Report(acked_.Check(batches, outcomes));
   const absl::Duration duration = ElapsedSince(begin);
   if (metrics_ != nullptr) metrics_->AddCommit(batches, outcomes, duration);
-  {
-    absl::MutexLock lock(&mutex_);
-    batches_.AddCommit(duration);
-  }
   Answer<CommitJob>(std::move(group), std::move(outcomes));
-  return writer_->TidyUp();
+  const SteadyTime tidying_since = SteadyNow();
+  RETURN_IF_ERROR(writer_->TidyUp());
+  absl::MutexLock lock(&mutex_);
+  batches_.AddCommit(duration, ElapsedSince(tidying_since));
+  return absl::OkStatus();
 }
 
 template <typename JobKind, typename Outcome>

@@ -39,10 +39,10 @@ class BatchQueueTest : public testing::Test {
     EXPECT_THAT(Take(), ElementsAre("light", "light too"));
   }
   // Returns the producers of the next transaction.
-  std::vector<std::string> Take(absl::Duration duration = kQuick) {
+  std::vector<std::string> Take(absl::Duration commit = kQuick, absl::Duration tidying = absl::ZeroDuration()) {
     std::vector<std::string> producers;
     for (const writer::BatchQueue::Entry& entry : queue_.Take()) producers.push_back(entry.batch->producer_id());
-    queue_.AddCommit(duration);
+    queue_.AddCommit(commit, tidying);
     return producers;
   }
 
@@ -62,8 +62,8 @@ TEST_F(BatchQueueTest, TransactionsBecomeAsShortAsTheWriterIsSlow) {
   MakeUrgent();
   for (int i = 0; i < 400; ++i) Add("sender", "heavy", kPieceRows);
   EXPECT_THAT(Take(), SizeIs(8)) << "the limit at first";
-  EXPECT_THAT(Take(kLong), SizeIs(8));
-  EXPECT_THAT(Take(kLong), SizeIs(6));
+  EXPECT_THAT(Take(absl::Milliseconds(6)), SizeIs(8));
+  EXPECT_THAT(Take(absl::Milliseconds(6)), SizeIs(6));
   for (int i = 0; i < 10; ++i) Take(kLong);
   for (int i = 0; i < 10; ++i) EXPECT_THAT(Take(kQuick), SizeIs(1)) << "quick ones right after slow ones prove little";
   for (int i = 0; i < 25; ++i) {
@@ -73,6 +73,22 @@ TEST_F(BatchQueueTest, TransactionsBecomeAsShortAsTheWriterIsSlow) {
     Take(kQuick);
   }
   EXPECT_THAT(Take(), SizeIs(8));
+}
+
+// A sender could otherwise raise the limit with cheap records and then send expensive ones.
+TEST_F(BatchQueueTest, AFullTransactionLowersTheLimitInProportionToItsTime) {
+  MakeUrgent();
+  for (int i = 0; i < 20; ++i) Add("sender", "heavy", kPieceRows);
+  EXPECT_THAT(Take(absl::Milliseconds(20)), SizeIs(8)) << "the limit at first";
+  EXPECT_THAT(Take(absl::Milliseconds(20)), SizeIs(2)) << "a quarter, for four times the time";
+}
+
+TEST_F(BatchQueueTest, ASmallTransactionOnASlowDiskHardlyLowersTheLimit) {
+  MakeUrgent();
+  Add("other", "light", 1);
+  EXPECT_THAT(Take(absl::Milliseconds(50)), ElementsAre("light"));
+  for (int i = 0; i < 20; ++i) Add("sender", "heavy", kPieceRows);
+  EXPECT_THAT(Take(), SizeIs(6));
 }
 
 TEST_F(BatchQueueTest, AnIndivisibleBatchHasATransactionOfItsOwn) {
@@ -102,7 +118,7 @@ TEST_F(BatchQueueTest, AfterALongTransactionIndivisibleBatchesWait) {
 TEST_F(BatchQueueTest, ThePauseAfterAnIndivisibleBatchIsInProportionToItsTime) {
   MakeUrgent();
   for (const char* producer : {"a", "b"}) AddIndivisible("sender", producer);
-  EXPECT_THAT(Take(absl::Milliseconds(40)), ElementsAre("a"));
+  EXPECT_THAT(Take(absl::Milliseconds(15), absl::Milliseconds(5)), ElementsAre("a"));
   for (int second = 0; second < 6; ++second) {
     EXPECT_FALSE(queue_.IsReady()) << second;
     Add("other", "light", 1);
@@ -174,7 +190,7 @@ TEST_F(BatchQueueTest, TheBatchesOfAProducerKeepTheirOrder) {
       const std::vector<writer::BatchQueue::Entry> entries = queue_.Take();
       EXPECT_THAT(entries, testing::Not(IsEmpty()));
       expect_order(entries);
-      queue_.AddCommit(absl::Microseconds(random() % 15'000));
+      queue_.AddCommit(absl::Microseconds(random() % 10'000), absl::Microseconds(random() % 5000));
     }
   }
   expect_order(queue_.TakeAll());
