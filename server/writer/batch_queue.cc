@@ -24,12 +24,11 @@ constexpr absl::Duration kUrgentFor = absl::Seconds(1);
 constexpr absl::Duration kShort = absl::Milliseconds(5);
 constexpr absl::Duration kRiseEvery = absl::Milliseconds(100);
 // The limit of a short transaction is between one piece and this many rows, each with kBytesOfRow.
-constexpr uint64_t kMostUrgentRows = 4096;
+constexpr uint64_t kMostUrgentRows = 2048;
 constexpr uint64_t kBytesOfRow = call::kShortPiece.bytes / call::kShortPiece.rows;
-// After a transaction with an indivisible batch that took the writer longer than kLong, there is a pause of this
-// multiple of that time.
-constexpr absl::Duration kLong = absl::Milliseconds(8);
-constexpr int kPauses = 300;
+// After a transaction with an indivisible batch that took the writer longer than half of kShort, there is a pause of
+// this multiple of that time.
+constexpr int kPauses = 200;
 constexpr absl::Duration kLongestPause = absl::Seconds(30);
 // The most memory of batches that wait behind indivisible ones. It is small in comparison with the memory that
 // Admission reserves for small batches.
@@ -97,7 +96,7 @@ std::vector<BatchQueue::Entry> BatchQueue::Take() {
 }
 
 void BatchQueue::AddCommit(absl::Duration commit, absl::Duration tidying) {
-  if (last_kind_ == Kind::kIndivisible && commit + tidying > kLong) {
+  if (last_kind_ == Kind::kIndivisible && commit + tidying > kShort / 2) {
     indivisible_at_ = After(std::min(kPauses * (commit + tidying), kLongestPause));
   }
   if (last_kind_ != Kind::kUrgent) return;

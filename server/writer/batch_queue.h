@@ -25,8 +25,8 @@ namespace telemetry::writer {
 // writer has lately committed in about 5 ms.
 //
 // A batch above kShortPiece cannot be divided: mostly it is a single record. While light batches come, such a batch has
-// a transaction of its own; after one that took the writer more than 8 ms, the next waits 300 times as long (at most
-// 30 s), so that about one light batch in 300 meets one. The later batches of its producer wait behind it; if they use much
+// a transaction of its own; after one that took the writer more than 2.5 ms, the next waits 200 times as long (at most
+// 30 s), so that about one light batch in 200 meets one. The later batches of its producer wait behind it; if they use much
 // memory, which is then missing for other senders, nothing is held back any more.
 class BatchQueue {
  public:

@@ -23,9 +23,10 @@ constexpr absl::Duration kRemovalPause = absl::Milliseconds(100);
 // the writer a few milliseconds.
 constexpr absl::Duration kPutPause = absl::Milliseconds(50);
 constexpr size_t kMaxPuts = 64;
-// The same for changes of models, each of which takes a transaction. The last part of the largest model takes about
-// 50 ms.
+// The same for changes of models, each of which takes a transaction, and the pause as a multiple of the time of the last
+// one: the last part of the largest model takes about 50 ms.
 constexpr absl::Duration kModelPause = absl::Milliseconds(200);
+constexpr int kModelPauses = 50;
 constexpr uint64_t kMaxPutBytes = uint64_t{2} << 20;
 
 absl::Status NoWriter() { return absl::UnavailableError("the collector is shutting down"); }
@@ -247,7 +248,7 @@ std::vector<WriterLoop::Job> WriterLoop::TakePuts(bool busy) {
 std::vector<WriterLoop::Job> WriterLoop::TakeModelChange(bool busy) {
   std::vector<Job> taken;
   const absl::MutexLock lock(&mutex_);
-  if (model_changes_.empty() || (busy && ElapsedSince(changed_models_at_) < kModelPause)) return taken;
+  if (model_changes_.empty() || (busy && SteadyNow() < next_model_change_)) return taken;
   taken.push_back(std::move(model_changes_.front()));
   model_changes_.pop_front();
   return taken;
@@ -284,9 +285,10 @@ absl::Status WriterLoop::DoChangeModels(std::vector<Job>& group) {
     Refuse(std::move(group), why);
     return absl::OkStatus();
   }
+  const SteadyTime begin = SteadyNow();
   ASSIGN_OR_RETURN(storage::ModelOutcome outcome,
                    writer_->ChangeModels(std::get<ModelJob>(group.front()).change, limits_.models));
-  changed_models_at_ = SteadyNow();
+  next_model_change_ = SteadyAfter(std::max(kModelPause, kModelPauses * ElapsedSince(begin)));
   std::vector<storage::ModelOutcome> outcomes;
   outcomes.push_back(std::move(outcome));
   Answer<ModelJob>(std::move(group), std::move(outcomes));

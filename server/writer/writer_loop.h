@@ -168,7 +168,7 @@ class WriterLoop {
   bool is_reachable_ = true;                      // writer thread only
   SteadyTime removed_at_{};                       // end of the last removal; writer thread only
   SteadyTime put_at_{};                           // end of the last puts; writer thread only
-  SteadyTime changed_models_at_{};                // end of the last change; writer thread only
+  SteadyTime next_model_change_{};                // the time from which a model may be changed; writer thread only
   AckedSeqs acked_;                               // writer thread only
 
   mutable absl::Mutex mutex_;
