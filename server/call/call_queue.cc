@@ -111,14 +111,19 @@ void CallQueue::React(Thread& self, void* tag, bool ok) {
   (operation.call.*operation.end)(ok);
 }
 
-bool CallQueue::Supervise() {
+net::ServerLoad CallQueue::Supervise() {
   absl::Duration longest;
-  for (Thread& one : threads_) longest = std::max(longest, one.progress.SinceEvent(one.thread));
+  bool is_light = true;
+  for (Thread& one : threads_) {
+    longest = std::max(longest, one.progress.SinceEvent(one.thread));
+    is_light &= one.progress.is_waiting();
+  }
   if (longest > kHelpAfter) {
     const absl::MutexLock lock(&help_);
     help_until_ = std::max(help_until_, SteadyAfter(kHelpFor));
   }
-  return longest > kStuckAfter;
+  if (longest > kStuckAfter) return net::ServerLoad::kStuck;
+  return is_light ? net::ServerLoad::kLight : net::ServerLoad::kBusy;
 }
 
 bool CallQueue::AddOnWire() {

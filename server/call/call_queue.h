@@ -25,6 +25,7 @@
 #include "proto/base/steady.h"
 #include "server/call/running_calls.h"
 #include "server/call/thread_progress.h"
+#include "server/net/server_load.h"
 
 namespace telemetry::call {
 
@@ -78,8 +79,9 @@ class CallQueue {
   void Post(std::function<void()> work) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // If a thread has used more than kHelpAfter of CPU time without an event, lets the others help for kHelpFor. Returns
-  // true if a thread has used more than kStuckAfter. Must be called every few milliseconds, by one thread.
-  bool Supervise() ABSL_LOCKS_EXCLUDED(help_);
+  // kStuck if a thread has used more than kStuckAfter, kLight if all mostly wait. Must be called every few milliseconds,
+  // by one thread.
+  net::ServerLoad Supervise() ABSL_LOCKS_EXCLUDED(help_);
 
   // Accepts the calls of `method`, which must outlive the queue. The server must have been built.
   void Take(const Method& method);

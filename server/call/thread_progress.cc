@@ -15,8 +15,8 @@ absl::Duration ThreadProgress::SinceEvent(std::thread& thread) {
   const absl::Duration cpu = absl::DurationFromTimespec(time);
   const uint64_t events = events_;
   const SteadyTime now = SteadyNow();
-  const bool waits = 10 * (cpu - seen_cpu_) < absl::FromChrono(now - seen_at_);
-  if (events != seen_events_ || waits) cpu_at_event_ = cpu;
+  is_waiting_ = 10 * (cpu - seen_cpu_) < absl::FromChrono(now - seen_at_);
+  if (events != seen_events_ || is_waiting_) cpu_at_event_ = cpu;
   seen_events_ = events;
   seen_cpu_ = cpu;
   seen_at_ = now;

@@ -35,8 +35,9 @@ constexpr absl::Duration kReadMetersMostOften = absl::Milliseconds(10);
 constexpr absl::Duration kReadMetersAtLeastEvery = absl::Milliseconds(50);
 constexpr int kReadMetersPause = 20;
 constexpr double kReadMetersPart = 0.25;
-// A check is a system call.
+// A check makes a few system calls.
 constexpr absl::Duration kCheckServerEvery = absl::Milliseconds(10);
+constexpr absl::Duration kCheckBusyServerEvery = absl::Milliseconds(3);
 // Each round checks all waiting connections, of which there may be thousands.
 constexpr absl::Duration kTakeTurnsMostOften = absl::Milliseconds(5);
 // The most accepts before connections that have sent something are handed over.
@@ -97,9 +98,9 @@ bool Acceptor::Watch(int fd, uint32_t events) const {
   return errno == EEXIST && epoll_ctl(epoll_.fd(), EPOLL_CTL_MOD, fd, &event) == 0;
 }
 
-void Acceptor::Start(TakeConnection take, IsStuck is_stuck) {
+void Acceptor::Start(TakeConnection take, LookAtServer look_at_server) {
   take_ = std::move(take);
-  is_stuck_ = std::move(is_stuck);
+  look_at_server_ = std::move(look_at_server);
   for (const Listener& listener : listeners_) Watch(listener.fd(), EPOLLIN);
   thread_ = std::thread([this] { Run(); });
 }
@@ -135,7 +136,7 @@ void Acceptor::Run() {
     const bool meters = options_.meter != nullptr && table_.size() > 0;
     SteadyTime next = meters ? std::min(next_look_, next_reading_) : next_look_;
     if (!waiting_.empty()) next = std::min(next, next_turns_);
-    if (meters && is_stuck_) next = std::min(next, next_check_);
+    if (meters && look_at_server_) next = std::min(next, next_check_);
     next = std::min(next, storm_.next_expiry());
     const absl::Duration wait = std::max(TimeUntil(next), absl::ZeroDuration());
     const int count =
@@ -149,7 +150,7 @@ void Acceptor::Run() {
       Look();
     }
     if (meters && SteadyNow() >= next_reading_) ReadMeters();
-    if (meters && is_stuck_ && SteadyNow() >= next_check_) CheckServer();
+    if (meters && look_at_server_ && SteadyNow() >= next_check_) CheckServer();
     if (storm_.Expire(SteadyNow())) UpdateFilters();
     open_ = table_.size();
   }
@@ -212,8 +213,9 @@ void Acceptor::ReadMeters() {
 }
 
 void Acceptor::CheckServer() {
-  next_check_ = SteadyAfter(kCheckServerEvery);
-  if (!is_stuck_()) return;
+  const ServerLoad load = look_at_server_();
+  next_check_ = SteadyAfter(load == ServerLoad::kLight ? kCheckServerEvery : kCheckBusyServerEvery);
+  if (load != ServerLoad::kStuck) return;
   ReadMeters();
   const SteadyTime now = SteadyNow();
   for (const ReceiveMeter::Excess& one : options_.meter->FindBusiest()) {

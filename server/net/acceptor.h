@@ -23,6 +23,7 @@
 #include "server/net/network_pace.h"
 #include "server/net/process_memory.h"
 #include "server/net/receive_meter.h"
+#include "server/net/server_load.h"
 #include "server/net/socket.h"
 #include "server/net/storm_filter.h"
 
@@ -65,12 +66,12 @@ class Acceptor {
   ~Acceptor();
 
   int port() const { return port_; }
-  // Returns true while the server works on the bytes of few connections and keeps the others waiting. Called regularly
-  // on the acceptor's thread if there is a meter.
-  using IsStuck = std::function<bool()>;
+  // Returns the present load of the server. Called on the acceptor's thread if there is a meter: every 10 ms, and every
+  // 3 ms while the load is not light.
+  using LookAtServer = std::function<ServerLoad()>;
   // Starts accepting. Must be called once only. While the server is stuck, the connections that the meter calls the
-  // busiest are ended, and their network is shunned. `is_stuck` may be nullptr.
-  void Start(TakeConnection take, IsStuck is_stuck = nullptr);
+  // busiest are ended, and their network is shunned. `look_at_server` may be nullptr.
+  void Start(TakeConnection take, LookAtServer look_at_server = nullptr);
   // Ends the connection of this peer, because the peer floods the server, and shuns its network. A connection that was
   // handed over is reset too; its server then finds it closed. Thread-safe.
   void EndConnection(const Peer& peer) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -152,7 +153,7 @@ class Acceptor {
   Socket spare_;  // closed to accept and reset one connection when no descriptor is free
   ConnectionTable table_;
   TakeConnection take_;
-  IsStuck is_stuck_;
+  LookAtServer look_at_server_;
   ProcessMemory memory_;
   NetworkPace pace_;
   StormFilter storm_;

@@ -70,7 +70,7 @@ class Client {
 
 class AcceptorTest : public ::testing::Test {
  protected:
-  void Start(AcceptorOptions options, Acceptor::IsStuck is_stuck = nullptr) {
+  void Start(AcceptorOptions options, Acceptor::LookAtServer look_at_server = nullptr) {
     options.address = "127.0.0.1:0";
     options.on_lost = [this](const absl::Status& /*status*/) { ++lost_; };
     auto acceptor = Acceptor::Open(options);
@@ -81,7 +81,7 @@ class AcceptorTest : public ::testing::Test {
           absl::MutexLock lock(&mutex_);
           taken_.emplace_back(fd);
         },
-        std::move(is_stuck));
+        std::move(look_at_server));
   }
   ~AcceptorTest() override { acceptor_.reset(); }
 
@@ -361,7 +361,7 @@ TEST_F(AcceptorTest, EndsAConnectionOfWhichTheServerHoldsTooMuch) {
 TEST_F(AcceptorTest, EndsAConnectionThatKeepsTheServerBusy) {
   ReceiveMeter meter(1 << 30);
   std::atomic<bool> is_stuck = false;
-  Start({.meter = &meter}, [&] { return is_stuck.load(); });
+  Start({.meter = &meter}, [&] { return is_stuck ? ServerLoad::kStuck : ServerLoad::kLight; });
   const Client busy(acceptor_->port(), 2);
   const Client other(acceptor_->port(), 3);
   ASSERT_TRUE(busy.Send("x"));
