@@ -79,8 +79,8 @@ class CallQueue {
   void Post(std::function<void()> work) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // If a thread has used more than kHelpAfter of CPU time without an event, lets the others help for kHelpFor. Returns
-  // kStuck if a thread has used more than kStuckAfter, kLight if all mostly wait. Must be called every few milliseconds,
-  // by one thread.
+  // kStuck if a thread has used more than kStuckAfter, kLight if all mostly wait. Must be called every few
+  // milliseconds, by one thread.
   net::ServerLoad Supervise() ABSL_LOCKS_EXCLUDED(help_);
 
   // Accepts the calls of `method`, which must outlive the queue. The server must have been built.

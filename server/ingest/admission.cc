@@ -13,9 +13,9 @@ namespace {
 // The size limit of a small batch: this constant or a 64th of the budget, whichever is lower.
 constexpr uint64_t kSmallBytes = uint64_t{64} << 10;
 constexpr uint64_t kSmallOnesOfBudget = 64;
-// An eighth of the budget is reserved for small batches, and a quarter for indivisible ones.
+// An eighth of the budget is reserved for small batches, and a quarter for those that the writer may hold back.
 constexpr uint64_t kSmallShare = 8;
-constexpr uint64_t kIndivisibleShare = 4;
+constexpr uint64_t kHeldShare = 4;
 
 }  // namespace
 
@@ -23,9 +23,8 @@ Admission::Admission(const call::Limits& limits)
     : limits_(limits),
       small_bytes_(std::min(kSmallBytes, limits.in_flight_bytes / kSmallOnesOfBudget)),
       small_(limits.in_flight_bytes / kSmallShare),
-      large_(limits.in_flight_bytes - limits.in_flight_bytes / kSmallShare -
-             limits.in_flight_bytes / kIndivisibleShare),
-      indivisible_(limits.in_flight_bytes / kIndivisibleShare),
+      large_(limits.in_flight_bytes - limits.in_flight_bytes / kSmallShare - limits.in_flight_bytes / kHeldShare),
+      held_(limits.in_flight_bytes / kHeldShare),
       waiting_(limits.waiting_bytes, limits.waiting_bytes),
       thread_([this] { Run(); }) {}
 
@@ -38,25 +37,30 @@ void Admission::Stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-bool Admission::TryAdmit(const std::string& sender, const Need& need) {
-  absl::MutexLock lock(&mutex_);
-  Part& part = ChoosePart(need);
-  return !stopping_ && part.waiters.empty() && part.in_flight.TryTake(sender, need.bytes);
+bool Admission::TryTake(Part& part, const std::string& sender, const Need& need) {
+  if (!part.waiters.empty() || !part.in_flight.TryTake(sender, need.bytes)) return false;
+  if (need.may_be_held) ++in_held_part_[need.producer_id];
+  return true;
 }
 
-void Admission::Admit(const std::string& sender, const Need& need, uint64_t message_bytes, Done done) {
+bool Admission::TryAdmit(const std::string& sender, Need& need) {
+  absl::MutexLock lock(&mutex_);
+  Part& part = ChoosePart(need);
+  return !stopping_ && TryTake(part, sender, need);
+}
+
+void Admission::Admit(const std::string& sender, Need& need, uint64_t message_bytes, Done done) {
   Answers answers;
   {
     absl::MutexLock lock(&mutex_);
     Part& part = ChoosePart(need);
     if (stopping_) {
       answers.emplace_back(std::move(done), absl::UnavailableError("the collector is shutting down"));
-    } else if (part.waiters.empty() && part.in_flight.TryTake(sender, need.bytes)) {
+    } else if (TryTake(part, sender, need)) {
       answers.emplace_back(std::move(done), absl::OkStatus());
     } else if (MakeRoomToWait(sender, message_bytes, answers)) {
       waiting_.Take(sender, message_bytes);
-      part.waiters.push_back(
-          {sender, need.bytes, message_bytes, SteadyAfter(limits_.admission_timeout), std::move(done)});
+      part.waiters.push_back({sender, need, message_bytes, SteadyAfter(limits_.admission_timeout), std::move(done)});
       changed_.NotifyAll();
     } else {
       ++turned_away_;
@@ -72,7 +76,7 @@ bool Admission::MakeRoomToWait(const std::string& sender, uint64_t message_bytes
     return waiting_.RoomFor(sender, message_bytes) == call::SenderShares::Room::kYes;
   };
   if (waiting_.HeldBy(sender) + message_bytes > half) return has_room();
-  for (Part* part : {&indivisible_, &large_, &small_}) {
+  for (Part* part : {&held_, &large_, &small_}) {
     for (auto waiter = part->waiters.end(); !has_room() && waiter != part->waiters.begin();) {
       --waiter;
       if (waiting_.HeldBy(waiter->sender) <= half) continue;
@@ -89,15 +93,19 @@ absl::Status Admission::Overloaded() const {
 
 void Admission::Release(const std::string& sender, const Need& need) {
   absl::MutexLock lock(&mutex_);
-  Part& part = ChoosePart(need);
+  Part& part = PartOf(need);
   part.in_flight.Release(sender, need.bytes);
+  if (need.may_be_held) {
+    const auto of = in_held_part_.find(need.producer_id);
+    if (--of->second == 0) in_held_part_.erase(of);
+  }
   if (!part.waiters.empty()) changed_.NotifyAll();
 }
 
 Admission::State Admission::state() const {
   absl::MutexLock lock(&mutex_);
-  return {.used_bytes = small_.in_flight.total() + large_.in_flight.total() + indivisible_.in_flight.total(),
-          .waiting = small_.waiters.size() + large_.waiters.size() + indivisible_.waiters.size(),
+  return {.used_bytes = small_.in_flight.total() + large_.in_flight.total() + held_.in_flight.total(),
+          .waiting = small_.waiters.size() + large_.waiters.size() + held_.waiters.size(),
           .waiting_bytes = waiting_.total(),
           .turned_away = turned_away_};
 }
@@ -107,7 +115,7 @@ std::list<Admission::Waiter>::iterator Admission::Part::FirstWithRoom() {
   absl::flat_hash_set<std::string_view> full;
   for (auto waiter = waiters.begin(); waiter != waiters.end(); ++waiter) {
     if (full.contains(waiter->sender)) continue;
-    const call::SenderShares::Room room = in_flight.RoomFor(waiter->sender, waiter->bytes);
+    const call::SenderShares::Room room = in_flight.RoomFor(waiter->sender, waiter->need.bytes);
     if (room == call::SenderShares::Room::kYes) return waiter;
     if (room == call::SenderShares::Room::kAllIsFull) break;
     full.insert(waiter->sender);
@@ -117,7 +125,7 @@ std::list<Admission::Waiter>::iterator Admission::Part::FirstWithRoom() {
 
 SteadyTime Admission::NextDeadline() const {
   SteadyTime next = kNever;
-  for (const Part* part : {&small_, &large_, &indivisible_}) {
+  for (const Part* part : {&small_, &large_, &held_}) {
     if (!part->waiters.empty()) next = std::min(next, part->waiters.front().deadline);
   }
   return next;
@@ -131,7 +139,8 @@ void Admission::Answer(Part& part, std::list<Waiter>::iterator waiter, absl::Sta
 
 void Admission::TakeAnswered(Part& part, Answers& answers) {
   for (auto waiter = part.FirstWithRoom(); waiter != part.waiters.end() && !stopping_; waiter = part.FirstWithRoom()) {
-    part.in_flight.Take(waiter->sender, waiter->bytes);
+    part.in_flight.Take(waiter->sender, waiter->need.bytes);
+    if (waiter->need.may_be_held) ++in_held_part_[waiter->need.producer_id];
     Answer(part, waiter, absl::OkStatus(), answers);
   }
   // All batches have the same timeout, so the first waiter has the earliest deadline.
@@ -156,7 +165,7 @@ void Admission::Run() {
       changed_.Await(mutex_, NextDeadline(), work);
       TakeAnswered(small_, answers);
       TakeAnswered(large_, answers);
-      TakeAnswered(indivisible_, answers);
+      TakeAnswered(held_, answers);
       stopping = stopping_;
     }
     for (auto& [done, status] : answers) done(std::move(status));

@@ -24,9 +24,9 @@ namespace telemetry::ingest {
 //
 // One sender may use at most three quarters of the budget. Batches are admitted first come, first served, but a sender
 // that has used up its share does not block other senders. When one sender holds more than half of the room for waiting
-// batches, its newest batches are refused to make room for those of other senders. Small batches and indivisible ones,
-// which the writer may hold back for long (writer::BatchQueue), have parts of the budget of their own, so that others
-// do not wait for them.
+// batches, its newest batches are refused to make room for those of other senders. Small batches have a part of the
+// budget of their own. So have indivisible ones and the later batches of their producers, because the writer may hold
+// them back for long (writer::BatchQueue): others do not wait for them.
 class Admission {
  public:
   // OK: the bytes are reserved, and the caller must release them. RESOURCE_EXHAUSTED with RetryInfo: no room became
@@ -38,22 +38,25 @@ class Admission {
   // Ends all waiting batches, and all that come later, with UNAVAILABLE.
   void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // The memory of a batch, and whether it cannot be divided (batch::PieceOutline).
+  // The memory of a batch, and whether the writer may hold it back: an indivisible batch (batch::PieceOutline), or,
+  // which TryAdmit and Admit determine, one that follows an indivisible one of its producer that is in flight.
   struct Need {
     uint64_t bytes = 0;
-    bool is_indivisible = false;
+    bool may_be_held = false;
+    std::string producer_id;
   };
-  static Need NeedOf(const batch::PieceOutline& piece) { return {piece.memory_bytes, piece.is_indivisible()}; }
+  static Need NeedOf(const std::string& producer_id, const batch::PieceOutline& piece) {
+    return {piece.memory_bytes, piece.is_indivisible(), producer_id};
+  }
 
   // Reserves the bytes if nothing waits for room and they have room now; the caller must release them.
-  bool TryAdmit(const std::string& sender, const Need& need) ABSL_LOCKS_EXCLUDED(mutex_);
+  bool TryAdmit(const std::string& sender, Need& need) ABSL_LOCKS_EXCLUDED(mutex_);
   // Calls `done` exactly once: before Admit() returns if there is room for the batch, or no room to wait; otherwise
   // later, from the thread of this object. A batch larger than the budget is admitted only while nothing else is in
   // flight, and a batch larger than a sender's share only while its sender has nothing else in flight. A batch larger
   // than the room for waiting batches waits only while no other batch waits. `message_bytes` is the memory that the
   // batch uses while it waits.
-  void Admit(const std::string& sender, const Need& need, uint64_t message_bytes, Done done)
-      ABSL_LOCKS_EXCLUDED(mutex_);
+  void Admit(const std::string& sender, Need& need, uint64_t message_bytes, Done done) ABSL_LOCKS_EXCLUDED(mutex_);
   void Release(const std::string& sender, const Need& need) ABSL_LOCKS_EXCLUDED(mutex_);
 
   struct State {
@@ -67,7 +70,7 @@ class Admission {
  private:
   struct Waiter {
     std::string sender;
-    uint64_t bytes;
+    Need need;
     uint64_t message_bytes;
     SteadyTime deadline;
     Done done;
@@ -87,15 +90,21 @@ class Admission {
 
   absl::Status Overloaded() const;
   void Run() ABSL_LOCKS_EXCLUDED(mutex_);
-  Part& ChoosePart(const Need& need) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    if (need.is_indivisible) return indivisible_;
+  // Completes `need` and returns its part of the budget.
+  Part& ChoosePart(Need& need) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    need.may_be_held |= in_held_part_.contains(need.producer_id);
+    return PartOf(need);
+  }
+  Part& PartOf(const Need& need) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (need.may_be_held) return held_;
     return need.bytes <= small_bytes_ ? small_ : large_;
   }
+  bool TryTake(Part& part, const std::string& sender, const Need& need) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool HasWaiters() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    return !small_.waiters.empty() || !large_.waiters.empty() || !indivisible_.waiters.empty();
+    return !small_.waiters.empty() || !large_.waiters.empty() || !held_.waiters.empty();
   }
   bool HasWork() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    return stopping_ || small_.HasWork() || large_.HasWork() || indivisible_.HasWork();
+    return stopping_ || small_.HasWork() || large_.HasWork() || held_.HasWork();
   }
   // Returns the earliest deadline of a waiter, or kNever if nothing waits.
   SteadyTime NextDeadline() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -113,7 +122,8 @@ class Admission {
   mutable absl::Mutex mutex_;
   Part small_ ABSL_GUARDED_BY(mutex_);
   Part large_ ABSL_GUARDED_BY(mutex_);
-  Part indivisible_ ABSL_GUARDED_BY(mutex_);
+  Part held_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<std::string, uint64_t> in_held_part_ ABSL_GUARDED_BY(mutex_);  // batches in flight by producer
   call::SenderShares waiting_ ABSL_GUARDED_BY(mutex_);
   uint64_t turned_away_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;

@@ -69,18 +69,19 @@ void IngestCall::OnOpened(const storage::OpenOutcome& outcome) {
 }
 
 void IngestCall::AdmitPieces() {
-  while (context_.admission.TryAdmit(sender(), Admission::NeedOf(batch_->next()))) {
+  while (true) {
+    need_ = Admission::NeedOf(outline_.open->producer_id(), batch_->next());
+    if (!context_.admission.TryAdmit(sender(), need_)) break;
     if (!HandleAdmitted(absl::OkStatus())) return;
   }
-  context_.admission.Admit(sender(), Admission::NeedOf(batch_->next()), request().Length(),
-                           [self = Self()](absl::Status status) {
-                             if (self->HandleAdmitted(std::move(status))) self->AdmitPieces();
-                           });
+  context_.admission.Admit(sender(), need_, request().Length(), [self = Self()](absl::Status status) {
+    if (self->HandleAdmitted(std::move(status))) self->AdmitPieces();
+  });
 }
 
 bool IngestCall::HandleAdmitted(absl::Status status) {
   if (status.ok() && has_ended()) {
-    context_.admission.Release(sender(), Admission::NeedOf(batch_->next()));
+    context_.admission.Release(sender(), need_);
     status = absl::CancelledError("the call has ended");
   }
   if (status.ok()) {
@@ -94,7 +95,6 @@ bool IngestCall::HandleAdmitted(absl::Status status) {
 }
 
 void IngestCall::CommitPiece() {
-  const Admission::Need need = Admission::NeedOf(batch_->next());
   std::unique_ptr<batch::ParsedBatch> piece = batch_->ParseNext();
   context_.too_large_records += piece->too_large();
   context_.rates.Take(outline_.open->producer_id(), piece->bytes(), SteadyNow());
@@ -102,7 +102,7 @@ void IngestCall::CommitPiece() {
     absl::MutexLock lock(&mutex_);
     ++jobs_;
   }
-  context_.writer.Commit(sender(), std::move(piece), [self = Self(), need](storage::BatchOutcome outcome) {
+  context_.writer.Commit(sender(), std::move(piece), [self = Self(), need = need_](storage::BatchOutcome outcome) {
     self->context_.admission.Release(self->sender(), need);
     self->OnCommitted(std::move(outcome));
   });

@@ -49,6 +49,7 @@ class IngestCall final : public call::UnaryCall {
   ParseQueue& parsers_;
   batch::RequestOutline outline_;
   std::optional<batch::BatchParser> batch_;
+  Admission::Need need_;  // of the piece that is being admitted or was admitted last
 
   absl::Mutex mutex_;
   int jobs_ ABSL_GUARDED_BY(mutex_) = 1;

@@ -118,13 +118,14 @@ void IngestStream::HandleBatch(batch::BatchOutline batch, Thread thread) {
 
 void IngestStream::AdmitPieces() {
   // A batch may have thousands of pieces. Those that have room now need no callback and therefore no recursion.
-  while (context_.admission.TryAdmit(sender(), Admission::NeedOf(batch_->next()))) {
+  while (true) {
+    need_ = Admission::NeedOf(producer_id_, batch_->next());
+    if (!context_.admission.TryAdmit(sender(), need_)) break;
     if (!HandleAdmitted(absl::OkStatus())) return;
   }
-  context_.admission.Admit(sender(), Admission::NeedOf(batch_->next()), request_.Length(),
-                           [self = Self()](absl::Status status) {
-                             if (self->HandleAdmitted(std::move(status))) self->AdmitPieces();
-                           });
+  context_.admission.Admit(sender(), need_, request_.Length(), [self = Self()](absl::Status status) {
+    if (self->HandleAdmitted(std::move(status))) self->AdmitPieces();
+  });
 }
 
 absl::Status IngestStream::ReserveWindow(uint64_t bytes) {
@@ -141,7 +142,7 @@ absl::Status IngestStream::ReserveWindow(uint64_t bytes) {
 bool IngestStream::HandleAdmitted(absl::Status status) {
   absl::Duration delay;
   if (status.ok() && is_finished()) {
-    context_.admission.Release(sender(), Admission::NeedOf(batch_->next()));
+    context_.admission.Release(sender(), need_);
     status = absl::CancelledError("the stream has ended");
   }
   if (status.ok()) {
@@ -161,7 +162,6 @@ bool IngestStream::HandleAdmitted(absl::Status status) {
 }
 
 absl::Duration IngestStream::CommitPiece() {
-  const Admission::Need need = Admission::NeedOf(batch_->next());
   std::unique_ptr<batch::ParsedBatch> piece = batch_->ParseNext();
   const uint64_t bytes = piece->bytes();
   // The metrics are counted before the commit, because its Ack may arrive before Commit returns.
@@ -171,10 +171,11 @@ absl::Duration IngestStream::CommitPiece() {
     absl::MutexLock lock(&mutex_);
     ++jobs_;
   }
-  context_.writer.Commit(sender(), std::move(piece), [self = Self(), bytes, need](storage::BatchOutcome outcome) {
-    self->context_.admission.Release(self->sender(), need);
-    self->OnCommitted(bytes, std::move(outcome));
-  });
+  context_.writer.Commit(sender(), std::move(piece),
+                         [self = Self(), bytes, need = need_](storage::BatchOutcome outcome) {
+                           self->context_.admission.Release(self->sender(), need);
+                           self->OnCommitted(bytes, std::move(outcome));
+                         });
   return delay;
 }
 

@@ -100,6 +100,7 @@ class IngestStream final : public call::RawCall, public ProducerStream {
   // the next read.
   grpc::ByteBuffer request_;
   std::optional<batch::BatchParser> batch_;
+  Admission::Need need_;  // of the piece that is being admitted or was admitted last
   // Set by Open under the lock, before the first batch is read. The thread that handles a message reads them without
   // the lock.
   bool open_ = false;

@@ -19,8 +19,8 @@ constexpr uint64_t kLightBytes = uint64_t{64} << 10;
 constexpr absl::Duration kUrgentFor = absl::Seconds(1);
 // A short transaction takes about this time. After a longer one the limit falls: in proportion if the transaction was
 // at least half full, otherwise by a quarter, because a small one is long when the disk or the machine is busy. The
-// limit rises by an eighth when a full transaction takes less than half of the time. It rises seldom, because batches of
-// other senders may cost many times as much as those of the last transaction.
+// limit rises by an eighth when a full transaction takes less than half of the time. It rises seldom, because batches
+// of other senders may cost many times as much as those of the last transaction.
 constexpr absl::Duration kShort = absl::Milliseconds(5);
 constexpr absl::Duration kRiseEvery = absl::Milliseconds(100);
 // The limit of a short transaction is between one piece and this many rows, each with kBytesOfRow.
@@ -30,9 +30,6 @@ constexpr uint64_t kBytesOfRow = call::kShortPiece.bytes / call::kShortPiece.row
 // this multiple of that time.
 constexpr int kPauses = 200;
 constexpr absl::Duration kLongestPause = absl::Seconds(30);
-// The most memory of batches that wait behind indivisible ones. It is small in comparison with the memory that
-// Admission reserves for small batches.
-constexpr uint64_t kMaxBehindBytes = uint64_t{512} << 10;
 
 }  // namespace
 
@@ -57,9 +54,7 @@ void BatchQueue::Add(Entry entry) {
   const std::string& producer_id = entry.batch->producer_id();
   if ((IsUrgent() && IsIndivisible(entry)) || held_of_.contains(producer_id)) {
     ++held_of_[producer_id];
-    if (!IsIndivisible(entry)) behind_bytes_ += entry.batch->memory_bytes();
     held_.push_back(std::move(entry));
-    if (behind_bytes_ > kMaxBehindBytes) ReleaseAll();
   } else {
     const std::string id = producer_id;
     AddReady(std::move(entry));
@@ -103,8 +98,7 @@ void BatchQueue::AddCommit(absl::Duration commit, absl::Duration tidying) {
   if (commit > kShort) {
     const bool is_half_full = last_rows_ >= urgent_rows_ / 2;
     const double share = is_half_full ? std::min(0.75, absl::FDivDuration(kShort, commit)) : 0.75;
-    urgent_rows_ =
-        std::max(static_cast<uint64_t>(share * static_cast<double>(urgent_rows_)), call::kShortPiece.rows);
+    urgent_rows_ = std::max(static_cast<uint64_t>(share * static_cast<double>(urgent_rows_)), call::kShortPiece.rows);
   } else if (commit < kShort / 2 && !ready_.empty() && now_() >= rise_at_) {
     urgent_rows_ = std::min(urgent_rows_ / 8 * 9, kMostUrgentRows);
     rise_at_ = After(kRiseEvery);
@@ -144,7 +138,6 @@ void BatchQueue::ReleaseBehind(const std::string& producer_id) {
       continue;
     }
     if (IsIndivisible(*held)) return;
-    behind_bytes_ -= held->batch->memory_bytes();
     AddReady(std::move(*held));
     held = held_.erase(held);
     --count->second;
@@ -156,7 +149,6 @@ void BatchQueue::ReleaseAll() {
   for (Entry& entry : held_) AddReady(std::move(entry));
   held_.clear();
   held_of_.clear();
-  behind_bytes_ = 0;
 }
 
 std::vector<BatchQueue::Entry> BatchQueue::TakeAll() {

@@ -26,8 +26,7 @@ namespace telemetry::writer {
 //
 // A batch above kShortPiece cannot be divided: mostly it is a single record. While light batches come, such a batch has
 // a transaction of its own; after one that took the writer more than 2.5 ms, the next waits 200 times as long (at most
-// 30 s), so that about one light batch in 200 meets one. The later batches of its producer wait behind it; if they use much
-// memory, which is then missing for other senders, nothing is held back any more.
+// 30 s), so that about one light batch in 200 meets one. The later batches of its producer wait behind it.
 class BatchQueue {
  public:
   // Called after the commit. Must not block.
@@ -124,7 +123,6 @@ class BatchQueue {
   Kind last_kind_ = Kind::kWhole;                     // of the last transaction
   uint64_t last_rows_ = 0;                            // of the last transaction without indivisible batches
   bool only_light_last_ = false;
-  uint64_t behind_bytes_ = 0;          // memory of the held batches that are not indivisible themselves
   SteadyTime indivisible_at_{};        // the time from which the next indivisible batch may be taken
   std::string last_indivisible_from_;  // its sender
 };

@@ -23,8 +23,8 @@ constexpr absl::Duration kRemovalPause = absl::Milliseconds(100);
 // the writer a few milliseconds.
 constexpr absl::Duration kPutPause = absl::Milliseconds(50);
 constexpr size_t kMaxPuts = 64;
-// The same for changes of models, each of which takes a transaction, and the pause as a multiple of the time of the last
-// one: the last part of the largest model takes about 50 ms.
+// The same for changes of models, each of which takes a transaction, and the pause as a multiple of the time of the
+// last one: the last part of the largest model takes about 50 ms.
 constexpr absl::Duration kModelPause = absl::Milliseconds(200);
 constexpr int kModelPauses = 50;
 constexpr uint64_t kMaxPutBytes = uint64_t{2} << 20;

@@ -129,17 +129,6 @@ TEST_F(BatchQueueTest, ThePauseAfterAnIndivisibleBatchIsInProportionToItsTime) {
   EXPECT_THAT(Take(), ElementsAre("b"));
 }
 
-TEST_F(BatchQueueTest, NothingIsHeldBackWhenMuchMemoryWaitsBehind) {
-  MakeUrgent();
-  for (const char* producer : {"a", "b"}) AddIndivisible("sender", producer);
-  EXPECT_THAT(Take(kLong), ElementsAre("a"));
-  for (int i = 0; i < (512 << 10) / 100; ++i) Add("sender", "b", 1);
-  EXPECT_FALSE(queue_.IsReady());
-  Add("sender", "b", 1);
-  EXPECT_THAT(Take(), testing::Contains("b"));
-  EXPECT_THAT(queue_.TakeAll(), testing::Not(IsEmpty()));
-}
-
 TEST_F(BatchQueueTest, AfterAQuickTransactionIndivisibleBatchesDoNotWait) {
   MakeUrgent();
   for (const char* producer : {"a", "b"}) AddIndivisible("sender", producer);
