@@ -1,11 +1,13 @@
-// Describes the synchronisation of absl::Mutex to ThreadSanitizer. The distribution's Abseil is built without the
-// sanitizer, which therefore does not see its locks and reports races on everything that a mutex guards. The linker
-// redirects our calls of the functions below to these wrappers (--wrap). Each wrapper reports the ordering to the
-// sanitizer and calls the real function.
+// Describes the synchronisation of absl::Mutex and absl::Notification to ThreadSanitizer. The distribution's Abseil is
+// built without the sanitizer, which therefore does not see its locks and reports races on everything that a mutex
+// guards, and on everything that was written before a notification and is read after it. The linker redirects our calls
+// of the functions below to these wrappers (--wrap). Each wrapper reports the ordering to the sanitizer and calls the
+// real function.
 
 #include <sanitizer/tsan_interface.h>
 
 #include "absl/synchronization/mutex.h"
+#include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
 
 // Declared by the sanitizer's runtime library.
@@ -23,6 +25,12 @@ class IgnoreConditions {
   IgnoreConditions(const IgnoreConditions&) = delete;
   IgnoreConditions& operator=(const IgnoreConditions&) = delete;
 };
+
+// Returns the address of the state of a notification, which follows its mutex. HasBeenNotified(), which is inline,
+// reads the state with acquire order, and the sanitizer sees that.
+void* State(const absl::Notification* notification) {
+  return const_cast<char*>(reinterpret_cast<const char*>(notification)) + sizeof(absl::Mutex);
+}
 
 }  // namespace
 
@@ -66,4 +74,30 @@ TELEMETRY_WRAP(bool, _ZN4absl7debian35Mutex17AwaitWithDeadlineERKNS0_9ConditionE
   const bool met = __real__ZN4absl7debian35Mutex17AwaitWithDeadlineERKNS0_9ConditionENS0_4TimeE(mutex, until, deadline);
   __tsan_acquire(mutex);
   return met;
+}
+
+TELEMETRY_WRAP(void, _ZN4absl7debian312Notification6NotifyEv, absl::Notification* notification) {
+  __tsan_release(State(notification));
+  __real__ZN4absl7debian312Notification6NotifyEv(notification);
+}
+
+TELEMETRY_WRAP(void, _ZNK4absl7debian312Notification19WaitForNotificationEv, const absl::Notification* notification) {
+  __real__ZNK4absl7debian312Notification19WaitForNotificationEv(notification);
+  __tsan_acquire(State(notification));
+}
+
+TELEMETRY_WRAP(bool, _ZNK4absl7debian312Notification30WaitForNotificationWithTimeoutENS0_8DurationE,
+               const absl::Notification* notification, absl::Duration timeout) {
+  const bool notified =
+      __real__ZNK4absl7debian312Notification30WaitForNotificationWithTimeoutENS0_8DurationE(notification, timeout);
+  if (notified) __tsan_acquire(State(notification));
+  return notified;
+}
+
+TELEMETRY_WRAP(bool, _ZNK4absl7debian312Notification31WaitForNotificationWithDeadlineENS0_4TimeE,
+               const absl::Notification* notification, absl::Time deadline) {
+  const bool notified =
+      __real__ZNK4absl7debian312Notification31WaitForNotificationWithDeadlineENS0_4TimeE(notification, deadline);
+  if (notified) __tsan_acquire(State(notification));
+  return notified;
 }

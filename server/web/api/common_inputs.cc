@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
+#include <tuple>
 #include <utility>
 
 #include "proto/base/status_macros.h"
 #include "server/web/api/common.h"
+#include "server/web/rows/by_keys.h"
+#include "server/web/rows/optional_column.h"
 
 namespace telemetry::web::api {
 namespace {
@@ -29,9 +33,26 @@ std::vector<InputKey> FindCommon(const std::vector<ComparisonItem>& items) {
   }
   std::vector<InputKey> common;
   for (const auto& [input, count] : counts) {
-    if (count == items.size() && common.size() < kMostInputs) common.push_back(input);
+    if (count == items.size()) common.push_back(input);
   }
   return common;
+}
+
+// Orders the inputs by their labels. The keys of texts follow the order in which the attempts were summarised, which a
+// restart changes.
+absl::Status OrderByLabels(const Call& call, std::vector<InputKey>* inputs) {
+  std::set<int64_t> texts;
+  for (const InputKey& input : *inputs) texts.insert({input.shapes, input.dtypes, input.hardware});
+  std::map<int64_t, std::optional<std::string>> labels;
+  RETURN_IF_ERROR(rows::ReadByKeys(
+      call.scratch, "SELECT text, label FROM texts WHERE text", std::vector<int64_t>(texts.begin(), texts.end()),
+      [&labels](const storage::sql::Statement& row) { labels[row.Int(0)] = rows::OptionalString(row, 1); }));
+  const auto labels_of = [&labels](const InputKey& input) {
+    return std::tie(labels[input.shapes], labels[input.dtypes], labels[input.hardware], input);
+  };
+  std::sort(inputs->begin(), inputs->end(),
+            [&](const InputKey& a, const InputKey& b) { return labels_of(a) < labels_of(b); });
+  return absl::OkStatus();
 }
 
 std::vector<const ComparedAttempt*> BestByInput(const ComparisonItem& item, const std::vector<InputKey>& inputs) {
@@ -83,12 +104,13 @@ std::vector<std::optional<double>> CommonInputs::DefaultTimes(size_t item) const
   return TimesOf(best[item], &ComparedAttempt::default_ms);
 }
 
-CommonInputs KeepCommonInputs(std::vector<ComparisonItem>* items) {
+absl::StatusOr<CommonInputs> KeepCommonInputs(const Call& call, std::vector<ComparisonItem>* items) {
   CommonInputs inputs = {.keys = FindCommon(*items), .best = {}};
+  RETURN_IF_ERROR(OrderByLabels(call, &inputs.keys));
+  if (inputs.keys.size() > kMostInputs) inputs.keys.resize(kMostInputs);
+  const std::set<InputKey> kept(inputs.keys.begin(), inputs.keys.end());
   for (ComparisonItem& item : *items) {
-    std::erase_if(item.attempts, [&](const ComparedAttempt& attempt) {
-      return !std::binary_search(inputs.keys.begin(), inputs.keys.end(), attempt.input);
-    });
+    std::erase_if(item.attempts, [&](const ComparedAttempt& attempt) { return !kept.contains(attempt.input); });
   }
   for (const ComparisonItem& item : *items) inputs.best.push_back(BestByInput(item, inputs.keys));
   return inputs;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "server/web/api/call.h"
 #include "server/web/api/comparison_item.h"
 
@@ -11,7 +12,7 @@ namespace telemetry::web::api {
 
 // Times of items at the inputs that all of them have.
 struct CommonInputs {
-  std::vector<InputKey> keys;
+  std::vector<InputKey> keys;                             // in the order of their labels
   std::vector<std::vector<const ComparedAttempt*>> best;  // by item and input: the attempt with the best time
 
   // Return the times of an item, by input.
@@ -20,7 +21,7 @@ struct CommonInputs {
 };
 
 // Removes the attempts at inputs that an item lacks. The result points into `items`.
-CommonInputs KeepCommonInputs(std::vector<ComparisonItem>* items);
+absl::StatusOr<CommonInputs> KeepCommonInputs(const Call& call, std::vector<ComparisonItem>* items);
 
 // Writes `shapes`.
 absl::Status WriteInputs(const Call& call, const CommonInputs& inputs, json::JsonWriter& out);

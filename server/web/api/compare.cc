@@ -30,7 +30,9 @@ struct Comparison {
 absl::StatusOr<Comparison> ReadComparison(const Call& call) {
   Comparison comparison;
   ASSIGN_OR_RETURN(comparison.items, ReadComparisonItems(call));
-  if (comparison.items.front().has_inputs()) comparison.inputs = KeepCommonInputs(&comparison.items);
+  if (comparison.items.front().has_inputs()) {
+    ASSIGN_OR_RETURN(comparison.inputs, KeepCommonInputs(call, &comparison.items));
+  }
   if (comparison.has_several_inputs()) return comparison;
   const int64_t most_rows = kMostRows / static_cast<int64_t>(comparison.items.size());
   for (const ComparisonItem& item : comparison.items) {

@@ -70,8 +70,8 @@ TEST_F(HostileSpecTest, AHostileKernelCostsItsOwnConfig) {
   EXPECT_EQ(results.at(Id("Config(mode=5)")), "error OutOfResources");
   EXPECT_EQ(results.at(Id("Config(mode=6)")), "error Crash");
   EXPECT_EQ(results.at(Id("Config(mode=7)")), "ok");
-  // AddressSanitizer catches the signal and ends the process.
-  EXPECT_THAT(MessageOf("Config(mode=2)"), AnyOf(HasSubstr("SIGSEGV"), HasSubstr("AddressSanitizer: SEGV")));
+  // AddressSanitizer and ThreadSanitizer catch the signal and end the process.
+  EXPECT_THAT(MessageOf("Config(mode=2)"), AnyOf(HasSubstr("SIGSEGV"), HasSubstr("Sanitizer: SEGV")));
   EXPECT_THAT(MessageOf("Config(mode=2)"), Not(HasSubstr("one line of")));  // of another config
   EXPECT_THAT(MessageOf("Config(mode=5)"), HasSubstr("declares 1073741824 bytes of local memory, but the device has "));
 }

@@ -117,6 +117,22 @@ TEST_F(CompareTest, UsesTheBestTimesOfThreeAttempts) {
   EXPECT_EQ(At(*answer, "pairs.0.default.basis"), "\"attempts\"");
 }
 
+// The summaries may know the attempts in any order: a restart begins with the newest.
+TEST_F(CompareTest, OrdersShapesByTheirLabels) {
+  SendRun('1', 'A', "v1", "[2]", "H200", {2});
+  SendRun('2', 'B', "v1", "[2]", "A100", {2});
+  story_.Refresh();
+  SendRun('3', 'C', "v1", "[1]", "H200", {1});
+  SendRun('4', 'D', "v1", "[1]", "A100", {1});
+  story_.Refresh();
+  const auto answer = story_.Ask(Items({"device:H200", "device:A100"}, "kernel=softmax"));
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_EQ(At(*answer, "shapes.0.shapes.label"), "\"[1]\"");
+  EXPECT_EQ(At(*answer, "shapes.0.best_ms"), "[1, 1]");
+  EXPECT_EQ(At(*answer, "shapes.1.shapes.label"), "\"[2]\"");
+  EXPECT_EQ(At(*answer, "shapes.1.best_ms"), "[2, 2]");
+}
+
 TEST_F(CompareTest, ComparesDevicesOverTheirCommonShapes) {
   SendRun('1', 'A', "v1", "[1]", "H200", {2, 1});
   SendRun('2', 'B', "v1", "[2]", "H200", {4, 2});
