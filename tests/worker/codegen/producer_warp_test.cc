@@ -53,7 +53,7 @@ TEST_P(ProducerWarpCode, TilesOfAnySize) {
 }
 
 TEST_P(ProducerWarpCode, LoopsOfAnyLength) {
-  for (const int64_t depth : {16, 64, 128, 208}) {
+  for (const int64_t depth : {32, 64, 128, 208}) {
     SCOPED_TRACE(depth);
     const KernelCase kernel = MatmulCase(DType::kF16, 64, 64, depth);
     for (const char* stages : {"2", "3", "5"}) {
@@ -121,7 +121,7 @@ TEST_P(ProducerWarpCode, BatchesAndCodeAfterTheLoop) {
   }
 }
 
-constexpr char kTmaConfig[] = "Config(block_sizes=[128, 128, 64], num_warps=8, num_stages=3";
+constexpr char kTmaConfig[] = "Config(block_sizes=[128, 128, 64], num_warps=8, num_stages=2";
 
 std::string SourceWith(const KernelCase& kernel, const std::string& config = kTmaConfig) {
   return CudaSource(kernel, config + ", producer_warp=True)", {}, 90);
