@@ -6,6 +6,7 @@
 #include "worker/codegen/access.h"
 #include "worker/codegen/cluster.h"
 #include "worker/codegen/kernel_facts.h"
+#include "worker/codegen/product_loop.h"
 
 namespace telemetry::worker::codegen {
 namespace {
@@ -62,6 +63,7 @@ class Builder {
         {.key = "num_warps", .kind = Kind::kPowerOfTwo, .low = 1, .high = 32, .default_value = Json::Integer(4)});
     Clusters();
     Overlap();
+    Producer();
     return std::move(parameters_);
   }
 
@@ -212,6 +214,14 @@ class Builder {
   void Overlap() {
     if (!HasDotOfDot(ir_)) return;
     parameters_.push_back({.key = "overlap_dots",
+                           .kind = Kind::kChoice,
+                           .choices = {Json::Bool(false), Json::Bool(true)},
+                           .default_value = Json::Bool(false)});
+  }
+
+  void Producer() {
+    if (!FindProductLoop(ir_)) return;
+    parameters_.push_back({.key = "producer_warp",
                            .kind = Kind::kChoice,
                            .choices = {Json::Bool(false), Json::Bool(true)},
                            .default_value = Json::Bool(false)});

@@ -12,6 +12,7 @@
 #include "worker/codegen/cluster.h"
 #include "worker/codegen/config_defaults.h"
 #include "worker/codegen/config_parameter.h"
+#include "worker/codegen/product_loop.h"
 #include "worker/codegen/target.h"
 
 namespace telemetry::worker::codegen {
@@ -146,6 +147,7 @@ ConfigSpace ConfigSpaceFor(const ir::DeviceIr& ir, const Target& target) {
   for (ConfigParameter& parameter : space.parameters_) {
     if (parameter.key == "num_ctas" && !HasClusters(target)) parameter.high = 1;
     if (parameter.key == "overlap_dots" && !HasWgmma(target)) parameter.choices = {Json::Bool(false)};
+    if (parameter.key == "producer_warp" && !HasProducerWarp(target)) parameter.choices = {Json::Bool(false)};
   }
   return space;
 }

@@ -46,12 +46,15 @@ class ConfigEnumeration {
 // One key is Triton's:
 //   num_ctas               thread blocks of the cluster that works on one tile. Only in kernels with reductions and
 //                          without dots. Values above 1 need CUDA and sm_90 or later
-// Three keys are this project's own:
+// Four keys are this project's own:
 //   store_eviction_policies for each store: '' or 'first' (the stored cache line is evicted first). Has no effect in
 //                          OpenCL
 //   overlap_dots           only in kernels with a loop that computes an operand of one dot from the sums of another:
 //                          True runs the second dot of each iteration during the code between the dots of the next
 //                          one. Has an effect only with wgmma and num_stages above 1
+//   producer_warp          only in kernels whose single loop multiplies two loads of f16 or bf16 that TMA can copy:
+//                          True adds a warp that copies the operands with TMA. Has an effect only with wgmma and
+//                          num_stages above 1. A persistent grid then has as many blocks as shared memory has room for
 //   vector_widths          for each load and store: the most elements that one instruction moves
 class ConfigSpace {
  public:
@@ -82,7 +85,7 @@ class ConfigSpace {
 // Returns the space for any target: every value is supported by at least one target.
 ConfigSpace ConfigSpaceFor(const ir::DeviceIr& ir);
 // Returns the space for one target. Excludes the values that Generate() rejects for this target at any size, and values
-// of overlap_dots without effect.
+// of overlap_dots and producer_warp without effect.
 ConfigSpace ConfigSpaceFor(const ir::DeviceIr& ir, const Target& target);
 
 }  // namespace telemetry::worker::codegen

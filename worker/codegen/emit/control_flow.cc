@@ -48,6 +48,11 @@ absl::Status RegionEmitter::EmitLoop(int index, Frame* frame) {
     const std::string wanted = ArgValue(node.args[2], 0, frame).name;
     end = Cat("(", wanted, " < ", end, " ? ", wanted, " : ", end, ")");
   }
+  if (producer_ != nullptr && producer_->Feeds(code_.plan().GraphFor(node.graphs[0]))) {
+    RETURN_IF_ERROR(EmitFedLoop(node, end, carried, frame));
+    frame->results[index] = std::move(carried);
+    return absl::OkStatus();
+  }
   CopyAhead copies(code_, code_.plan().GraphFor(node.graphs[0]), node.axis, end);
   copies.Open();
   if (const plan::DotOverlap* overlap = code_.OverlapOf(code_.plan().GraphFor(node.graphs[0]).id)) {
@@ -76,11 +81,25 @@ void RegionEmitter::OpenLoop(int axis, const std::string& from, const std::strin
 
 absl::Status RegionEmitter::EmitIteration(const Node& loop, CopyAhead* copies, const Values& carried, Frame* frame) {
   copies->Next();
+  RETURN_IF_ERROR(EmitBody(loop, carried, frame));
+  copies->Advance();
+  return absl::OkStatus();
+}
+
+absl::Status RegionEmitter::EmitBody(const Node& loop, const Values& carried, Frame* frame) {
   Values arguments = CapturedValues(loop.args[0], frame);
   arguments.insert(arguments.end(), carried.begin(), carried.end());
   ASSIGN_OR_RETURN(const Values next, Emit(loop.graphs[0], arguments));
   AssignAll(carried, next);
-  copies->Advance();
+  return absl::OkStatus();
+}
+
+absl::Status RegionEmitter::EmitFedLoop(const Node& loop, const std::string& end, const Values& carried, Frame* frame) {
+  OpenLoop(loop.axis, "0", end);
+  producer_->Receive();
+  RETURN_IF_ERROR(EmitBody(loop, carried, frame));
+  producer_->Return();
+  code_.out().Close();
   return absl::OkStatus();
 }
 

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/codegen/config_space.h"
 #include "worker/codegen/emit/address.h"
 #include "worker/codegen/emit/grid.h"
+#include "worker/codegen/emit/producer_warp.h"
 #include "worker/codegen/emit/region.h"
 #include "worker/codegen/emit/tile_code.h"
 #include "worker/codegen/plan/tiling.h"
@@ -171,17 +173,22 @@ absl::StatusOr<GeneratedKernel> Generate(const ir::DeviceIr& ir, const Config& c
 
   text::DialectText dialect(target, options);
   TileCode code(plan, uses, layouts, &dialect);
+  std::optional<ProducerWarp> producer;
+  if (layouts.producer) producer.emplace(code, *layouts.producer);
+  if (producer) producer->Open();
   OpenTiles(code);
-  RETURN_IF_ERROR(RegionEmitter(code).Emit(ir.root, {}).status());
+  RETURN_IF_ERROR(RegionEmitter(code, producer ? &*producer : nullptr).Emit(ir.root, {}).status());
   code.out().Close();
+  if (producer) producer->Close();
 
-  GeneratedKernel kernel = {.function = FunctionName(ir.kernel_name),
-                            .parameters = ListParameters(ir),
-                            .threads = static_cast<int>(plan.threads),
-                            .shared_bytes = static_cast<size_t>(SharedBytes(code)),
-                            .persistent_tiles = PersistentTiles(plan),
-                            .cluster_blocks = plan.cluster_blocks,
-                            .tensor_core_dots = static_cast<int>(layouts.mma.dots.size())};
+  GeneratedKernel kernel = {
+      .function = FunctionName(ir.kernel_name),
+      .parameters = ListParameters(ir),
+      .threads = static_cast<int>(plan.threads + (producer ? plan::kProducerThreads : 0)),
+      .shared_bytes = static_cast<size_t>(SharedBytes(code)),
+      .persistent_tiles = producer ? ResidentTiles(plan, SharedBytes(code)) : PersistentTiles(plan),
+      .cluster_blocks = plan.cluster_blocks,
+      .tensor_core_dots = static_cast<int>(layouts.mma.dots.size())};
   if (kernel.shared_bytes > target.shared_bytes_per_block) {
     return absl::ResourceExhaustedError(Cat("the kernel needs ", kernel.shared_bytes,
                                             " bytes of shared memory in a block; the device has ",

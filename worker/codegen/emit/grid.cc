@@ -8,6 +8,7 @@ namespace {
 using record::Cat;
 
 constexpr int64_t kThreadsPerComputeUnit = 1024;
+constexpr int64_t kReservedBytes = 1 << 10;  // of shared memory, for each block
 
 std::string TileCount(const TileCode& code, int axis) {
   const ir::Size& extent = code.ir().axes[static_cast<size_t>(axis)].extent;
@@ -95,6 +96,13 @@ int64_t PersistentTiles(const plan::Plan& plan) {
   if (plan.pid_type == plan::PidType::kFlat) return 0;
   const int64_t blocks = plan.target.compute_units * std::max<int64_t>(1, kThreadsPerComputeUnit / plan.threads);
   return std::max<int64_t>(1, blocks / plan.cluster_blocks);
+}
+
+int64_t ResidentTiles(const plan::Plan& plan, int64_t shared_bytes) {
+  if (plan.pid_type == plan::PidType::kFlat) return 0;
+  const auto all = static_cast<int64_t>(plan.target.shared_bytes_per_block) + kReservedBytes;
+  const int64_t blocks = std::min(all / (shared_bytes + kReservedBytes), kThreadsPerComputeUnit / plan.threads);
+  return plan.target.compute_units * std::max<int64_t>(1, blocks);
 }
 
 }  // namespace telemetry::worker::codegen::emit

@@ -16,5 +16,8 @@ void OpenTiles(TileCode& code);
 
 // Returns the most tiles that a persistent grid processes at once, or 0 for a flat grid, which has no such limit.
 int64_t PersistentTiles(const plan::Plan& plan);
+// The same for a kernel with a producer warp: the blocks that shared memory has room for at once. The producer copies
+// the next tile while the other warps store, so that a block needs no other one beside it.
+int64_t ResidentTiles(const plan::Plan& plan, int64_t shared_bytes);
 
 }  // namespace telemetry::worker::codegen::emit

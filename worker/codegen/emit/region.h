@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "worker/codegen/emit/copy_ahead.h"
 #include "worker/codegen/emit/overlapped_dots.h"
+#include "worker/codegen/emit/producer_warp.h"
 #include "worker/codegen/emit/tile_code.h"
 
 namespace telemetry::worker::codegen::emit {
@@ -16,7 +17,8 @@ namespace telemetry::worker::codegen::emit {
 // its call, with the placeholders bound to the caller's values. It skips nodes that are not needed (Uses).
 class RegionEmitter {
  public:
-  explicit RegionEmitter(TileCode& code) : code_(code) {}
+  // `producer` is the kernel's producer warp, or nullptr.
+  explicit RegionEmitter(TileCode& code, ProducerWarp* producer = nullptr) : code_(code), producer_(producer) {}
 
   using Values = std::vector<TileValue>;
   // Emits the graph or its alternate (Plan::alternate) and returns the values of its output. UNIMPLEMENTED: an
@@ -49,7 +51,11 @@ class RegionEmitter {
   // Emits the head of a loop along the axis.
   void OpenLoop(int axis, const std::string& from, const std::string& end);
   // Emits the body of a loop, which reads and writes the carried values.
+  absl::Status EmitBody(const ir::Node& loop, const Values& carried, Frame* frame);
+  // Emits the body with the prefetches of the loop.
   absl::Status EmitIteration(const ir::Node& loop, CopyAhead* copies, const Values& carried, Frame* frame);
+  // Emits the loop whose tiles the producer warp copies.
+  absl::Status EmitFedLoop(const ir::Node& loop, const std::string& end, const Values& carried, Frame* frame);
   // Emits a loop with overlapping dots. The first iteration is before the loop, the last second dot after it.
   absl::Status EmitOverlappedLoop(const ir::Node& loop, const plan::DotOverlap& overlap, const std::string& end,
                                   CopyAhead* copies, Values* carried, Frame* frame);
@@ -82,6 +88,7 @@ class RegionEmitter {
   const TileValue& Find(ir::NodeRef ref, int set, const Frame& frame) const;
 
   TileCode& code_;
+  ProducerWarp* const producer_;
   OverlappedDots* overlapped_ = nullptr;  // those of the surrounding loop
 };
 

@@ -27,6 +27,11 @@ int64_t Number(const Config& config, std::string_view key, int64_t otherwise) {
   return value == nullptr ? otherwise : ToInteger(*value);
 }
 
+bool IsSet(const Config& config, std::string_view key) {
+  const Json* value = config.json().Find(key);
+  return value != nullptr && value->kind == Json::Kind::kTrue;
+}
+
 // Clears Plan::looped for axes that the emitted graphs do not walk in chunks. If no rolled graph walks both of two
 // axes, the second axis is held at once whatever the config contains.
 void HoldWhatIsNotWalked(const ir::DeviceIr& ir, Plan* plan) {
@@ -133,8 +138,8 @@ absl::StatusOr<Plan> MakePlan(const ir::DeviceIr& ir, const Config& config, cons
   Plan plan = {.ir = &ir, .target = target, .options = options};
   RETURN_IF_ERROR(ReadThreads(config, target, &plan));
   plan.stages = Number(config, "num_stages", 1);
-  const Json* overlap = config.json().Find("overlap_dots");
-  plan.overlap_dots = overlap != nullptr && overlap->kind == Json::Kind::kTrue;
+  plan.overlap_dots = IsSet(config, "overlap_dots");
+  plan.producer_warp = IsSet(config, "producer_warp");
   ReadBlocks(ir, config, &plan);
   SetReaches(ir, &plan);
   ReadGrid(ir, config, &plan);

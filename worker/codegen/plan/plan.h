@@ -32,6 +32,7 @@ struct Plan {
   int64_t threads = 32;        // of a block
   int64_t cluster_blocks = 1;  // blocks that work on a tile together
   int64_t stages = 1;          // tiles of a loop's prefetched operands that shared memory holds at a time
+  bool producer_warp = false;  // one more warp copies the operands of dots (ProducerPlan)
   bool overlap_dots = false;   // run the second of two dots of a loop during the code between them (DotOverlap)
   PidType pid_type = PidType::kFlat;
   std::vector<int> grid;         // the grid's axes, slowest first

@@ -164,6 +164,7 @@ absl::StatusOr<Layouts> ChooseLayouts(const Plan& plan, const Uses& uses) {
     RETURN_IF_ERROR(CheckRegisters(plan, occupants, layouts.sets.back()));
   }
   layouts.overlaps = PlanOverlaps(plan, uses, layouts.mma, layouts.copies, layouts.sets[0]);
+  layouts.producer = PlanProducer(plan, uses, layouts.mma, layouts.copies, layouts.sets);
   return layouts;
 }
 

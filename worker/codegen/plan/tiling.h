@@ -10,6 +10,7 @@
 #include "worker/codegen/plan/layout.h"
 #include "worker/codegen/plan/mma_plan.h"
 #include "worker/codegen/plan/plan.h"
+#include "worker/codegen/plan/producer_plan.h"
 #include "worker/codegen/plan/uses.h"
 
 namespace telemetry::worker::codegen::plan {
@@ -20,6 +21,7 @@ struct Layouts {
   MmaPlan mma;
   std::vector<std::optional<SharedCopy>> copies;  // by layout set
   std::map<int, DotOverlap> overlaps;             // by id of the loop's body
+  std::optional<ProducerPlan> producer;
 };
 
 // Chooses the layouts. RESOURCE_EXHAUSTED: a tile has more elements than the registers of its threads can hold; the
