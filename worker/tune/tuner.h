@@ -60,7 +60,7 @@ struct TuneResult {
   bool stopped = false;               // the attempt is unfinished; the same call resumes it
   bool resumed = false;
   std::vector<search::Trial> results;  // of the configs that were compiled, in their order
-  absl::Duration preparing;  // from the start until the measuring process was ready
+  absl::Duration preparing;            // from the start until the measuring process was ready
 };
 
 // Runs one attempt from its first record to its last: proposes configs, generates their code, compiles it in compiler
