@@ -43,4 +43,15 @@ absl::StatusOr<Arguments> ArgumentsOn(const std::shared_ptr<device::Device>& dev
   return arguments;
 }
 
+Arguments ArgumentsOnHost(const LibraryKernel& kernel, Case made) {
+  Arguments arguments;
+  for (const TensorArgument& tensor : kernel.tensors) {
+    arguments.emplace_back(runtime::Tensor::OnHost(std::move(made.tensors.find(tensor.name)->second)));
+  }
+  for (const NumberArgument& number : kernel.numbers) {
+    arguments.push_back(MakeNumber(number, made.number(number.name)));
+  }
+  return arguments;
+}
+
 }  // namespace telemetry::worker::kernels

@@ -20,6 +20,9 @@ runtime::KernelSpec MakeKernelSpec(const LibraryKernel& kernel);
 absl::StatusOr<runtime::Arguments> ArgumentsOn(const std::shared_ptr<device::Device>& device,
                                                const LibraryKernel& kernel, const Case& made);
 
+// Returns the arguments of a case with the tensors' memory on the host.
+runtime::Arguments ArgumentsOnHost(const LibraryKernel& kernel, Case made);
+
 // Returns the text of the file that defines the kernel, as it was when this program was built, or "" for an unknown
 // name. The text identifies the kernel in the dataset.
 std::string_view SourceText(std::string_view kernel_name);

@@ -92,13 +92,24 @@ bool IsEmpty(const std::vector<int64_t>& extents) {
   return std::find(extents.begin(), extents.end(), 0) != extents.end();
 }
 
-absl::StatusOr<std::vector<ir::reference::StoredElement>> EvaluateSample(const BoundKernel& kernel,
-                                                                         const std::vector<GridPoint>& points,
-                                                                         ReferenceCall* call) {
+absl::Status AddSampleOf(const BoundKernel& kernel, const std::vector<GridPoint>& points, ReferenceCall* call,
+                         measure::DataSet* set) {
   call->options.default_block = kLoopBlock;
   const size_t most_elements = std::max<size_t>(2, kMostElements / points.size());
-  return ir::reference::EvaluateAt(kernel.ir(), call->options, points,
-                                   {.threads = ThreadCount(), .most_elements = most_elements}, &call->tensors);
+  ASSIGN_OR_RETURN(
+      const std::vector<ir::reference::StoredElement> sample,
+      ir::reference::EvaluateAt(kernel.ir(), call->options, points,
+                                {.threads = ThreadCount(), .most_elements = most_elements}, &call->tensors));
+  measure::AddSample(sample, set);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<measure::DataSet> MakeLast(const BoundKernel& kernel, const MeasureProblem& problem,
+                                          const std::vector<GridPoint>& points, const ExpectedCall& expected) {
+  ASSIGN_OR_RETURN(measure::DataSet set, measure::MakeDataSet(kernel, problem, expected));
+  ASSIGN_OR_RETURN(ReferenceCall call, measure::TakeReferenceCall(kernel, expected.arguments));
+  RETURN_IF_ERROR(AddSampleOf(kernel, points, &call, &set));
+  return set;
 }
 
 }  // namespace
@@ -106,11 +117,16 @@ absl::StatusOr<std::vector<ir::reference::StoredElement>> EvaluateSample(const B
 double MostHostWork() { return 2e8 / std::max(1, ThreadCount() / 2); }
 
 absl::StatusOr<std::optional<MeasureProblem>> MakeBaselineProblem(const BoundKernel& kernel,
-                                                                  absl::Span<const Arguments> calls,
+                                                                  std::vector<Arguments> calls,
                                                                   const measure::ToleranceFunction& tolerance,
                                                                   const BaselineOptions& options,
                                                                   compile::CompilePool* compilers) {
-  ASSIGN_OR_RETURN(ReferenceCall first, measure::MakeReferenceCall(kernel, calls[0]));
+  std::vector<ExpectedCall> expected;
+  for (Arguments& arguments : calls) expected.push_back({.arguments = std::move(arguments), .has_baseline = true});
+  std::optional<process::ReportedStep> step(std::in_place, options.on_step, "input bytes");
+  ASSIGN_OR_RETURN(MeasureProblem problem, measure::MakeProblem(kernel, expected, tolerance));
+  step.emplace(options.on_step, "reference sample");
+  ASSIGN_OR_RETURN(ReferenceCall first, measure::TakeReferenceCall(kernel, expected[0].arguments));
   first.options.default_block = kLoopBlock;
   const absl::StatusOr<double> work = ir::reference::WorkOfPoint(kernel.ir(), first.options, &first.tensors);
   if (absl::IsFailedPrecondition(work.status())) return std::nullopt;
@@ -125,16 +141,20 @@ absl::StatusOr<std::optional<MeasureProblem>> MakeBaselineProblem(const BoundKer
   const auto affordable = static_cast<size_t>(kSampleWorkPerThread * ThreadCount() / std::max(1.0, *work));
   const std::vector<GridPoint> points =
       ChoosePoints(GridOf(baselines[0].generated, extents), std::max(kLeastPoints, affordable), options.seed);
-  std::vector<ExpectedCall> expected = {{.arguments = calls[0]}};
-  ASSIGN_OR_RETURN(expected[0].sample, EvaluateSample(kernel, points, &first));
+  RETURN_IF_ERROR(AddSampleOf(kernel, points, &first, &problem.data_sets[0]));
   first = ReferenceCall();
-  for (const Arguments& arguments : calls.subspan(1)) {
-    ASSIGN_OR_RETURN(ReferenceCall call, measure::MakeReferenceCall(kernel, arguments));
-    expected.push_back({.arguments = arguments});
-    ASSIGN_OR_RETURN(expected.back().sample, EvaluateSample(kernel, points, &call));
+  step.emplace(options.on_step, "other sample");
+  for (size_t i = 1; i < expected.size(); ++i) {
+    ASSIGN_OR_RETURN(ReferenceCall call, measure::TakeReferenceCall(kernel, expected[i].arguments));
+    RETURN_IF_ERROR(AddSampleOf(kernel, points, &call, &problem.data_sets[i]));
   }
-  ASSIGN_OR_RETURN(MeasureProblem problem, measure::MakeProblem(kernel, expected, tolerance));
-  ASSIGN_OR_RETURN(problem.baselines, MakeRequests(kernel, calls[0], std::move(baselines)));
+  if (options.last) {
+    problem.last = std::async(std::launch::async, [&kernel, buffers = problem.buffers, points, last = options.last] {
+                     return MakeLast(kernel, {.buffers = buffers}, points, {.arguments = last(), .has_baseline = true});
+                   }).share();
+  }
+  step.emplace(options.on_step, "baseline code");
+  ASSIGN_OR_RETURN(problem.baselines, MakeRequests(kernel, expected[0].arguments, std::move(baselines)));
   return problem;
 }
 

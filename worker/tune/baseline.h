@@ -1,14 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
 #include "worker/runtime/bound_kernel.h"
 #include "worker/tune/compile/compile_pool.h"
 #include "worker/tune/measure/kernel_problem.h"
 #include "worker/tune/measure/measure_problem.h"
+#include "worker/tune/process/step_report.h"
 
 namespace telemetry::worker::tune {
 
@@ -22,6 +24,10 @@ struct BaselineOptions {
   double most_host_work = MostHostWork();
   // Selects the sample's points.
   uint64_t seed = 0;
+  process::StepReport on_step;
+  // Optional: returns the arguments of the last call, after `calls`. Called on another thread, on which the kernel must
+  // still exist, since only the final needs that call.
+  std::function<runtime::Arguments()> last;
 };
 
 // Returns the problem of calls that are too large to be evaluated on the host; nullopt if they are small, or if the
@@ -31,9 +37,9 @@ struct BaselineOptions {
 // point in each tile of the baseline's if that is enough time, else in each row and each column of tiles.
 //
 // The calls are as in MakeProblem. Returns the errors of MakeProblem, of ir::reference::EvaluateAt, and of the compiler
-// if it compiles no baseline.
+// if it compiles no baseline. Takes the values of tensors on the host to which nothing else refers.
 absl::StatusOr<std::optional<measure::MeasureProblem>> MakeBaselineProblem(const runtime::BoundKernel& kernel,
-                                                                           absl::Span<const runtime::Arguments> calls,
+                                                                           std::vector<runtime::Arguments> calls,
                                                                            const measure::ToleranceFunction& tolerance,
                                                                            const BaselineOptions& options,
                                                                            compile::CompilePool* compilers);

@@ -62,7 +62,7 @@ absl::StatusOr<measure::MeasureProblem> MakeCallProblem(const BoundKernel& kerne
                                                         const measure::ToleranceFunction& tolerance,
                                                         compile::CompilePool* compilers) {
   ASSIGN_OR_RETURN(std::optional<measure::MeasureProblem> with_baseline,
-                   MakeBaselineProblem(kernel, absl::MakeConstSpan(&arguments, 1), tolerance, {}, compilers));
+                   MakeBaselineProblem(kernel, {arguments}, tolerance, {}, compilers));
   if (with_baseline.has_value()) return *std::move(with_baseline);
   ASSIGN_OR_RETURN(measure::ExpectedTensors results, measure::EvaluateCall(kernel, arguments));
   return measure::MakeProblem(kernel, {measure::ExpectedCall{arguments, std::move(results)}}, tolerance);

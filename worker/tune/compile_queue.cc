@@ -53,10 +53,13 @@ std::optional<CompiledCandidate> CompileQueue::TakeReady(absl::Duration patience
   return next;
 }
 
-std::optional<CompiledCandidate> CompileQueue::Peek() const {
+void CompileQueue::AwaitEvent(bool or_compiled, absl::Duration patience) {
   absl::MutexLock lock(&ready_->mutex);
-  if (ready_->compiled.empty()) return std::nullopt;
-  return ready_->compiled.front();
+  const auto has_event = [this, or_compiled]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(ready_->mutex) {
+    return ready_->is_woken || (or_compiled && !ready_->compiled.empty());
+  };
+  ready_->filled.Await(ready_->mutex, SteadyAfter(patience), has_event);
+  ready_->is_woken = false;
 }
 
 CompiledCandidate CompileQueue::Await(uint64_t config_id) {

@@ -42,12 +42,13 @@ class CompileQueue {
   // candidates remain for Next.
   CompiledCandidate Await(uint64_t config_id);
 
-  // Returns the candidate that Next would return now, which stays in the queue; nullopt if none is compiled.
-  std::optional<CompiledCandidate> Peek() const;
   // Returns the next candidate if one is compiled.
   std::optional<CompiledCandidate> Poll() { return Next(absl::ZeroDuration()); }
-  // Makes the call of Next that is waiting, or else the next one that would wait, return. May be called from any
-  // thread.
+  // Waits at most `patience` for a call of Wake or, if `or_compiled`, for a candidate that Next would return. Returns
+  // at once if Wake was called since the last call of Next or AwaitEvent.
+  void AwaitEvent(bool or_compiled, absl::Duration patience);
+  // Makes the call of Next or AwaitEvent that is waiting, or else the next one that would wait, return. May be called
+  // from any thread.
   void Wake();
 
   // The number of submitted candidates that neither Next nor Await has returned.

@@ -43,28 +43,58 @@ std::string SourceWithFlags(const LibraryKernel& kernel, const Problem& problem)
   return source;
 }
 
-// Returns the problem with two sets of inputs: `arguments`, drawn from `seed`, and those of `other_case`, drawn from
-// `seed` + 1.
-absl::StatusOr<measure::MeasureProblem> MakeLibraryProblem(const LibraryKernel& kernel, const Problem& problem,
-                                                           const BoundKernel& bound, const Arguments& arguments,
-                                                           uint64_t seed, kernels::Case other_case,
+// The inputs of an attempt, which other threads may still be drawing.
+class Inputs {
+ public:
+  Inputs(const LibraryKernel& kernel, Problem problem, uint64_t seed, std::future<kernels::Case> second)
+      : kernel_(kernel), problem_(std::move(problem)), seed_(seed), second_(std::move(second)) {}
+
+  void SetFirst(kernels::Case first) { first_ = std::move(first); }
+  // Return the values, which are drawn again at the second call, because a problem may be too large to keep them.
+  kernels::Case TakeFirst() {
+    std::optional<kernels::Case> first = std::exchange(first_, std::nullopt);
+    return first ? *std::move(first) : kernels::MakeCase(kernel_, problem_, seed_);
+  }
+  kernels::Case TakeSecond() {
+    return second_.valid() ? second_.get() : kernels::MakeCase(kernel_, problem_, seed_ + 1);
+  }
+  const LibraryKernel& kernel() const { return kernel_; }
+  const Problem& problem() const { return problem_; }
+  uint64_t seed() const { return seed_; }
+
+ private:
+  const LibraryKernel& kernel_;
+  const Problem problem_;
+  const uint64_t seed_;
+  std::optional<kernels::Case> first_;
+  std::future<kernels::Case> second_;
+};
+
+// Returns the problem with the two sets of inputs.
+absl::StatusOr<measure::MeasureProblem> MakeLibraryProblem(const std::shared_ptr<Inputs>& inputs,
+                                                           const std::shared_ptr<BoundKernel>& bound,
+                                                           const process::StepReport& on_step,
                                                            compile::CompilePool* compilers) {
+  const LibraryKernel& kernel = inputs->kernel();
   const auto tolerance = [&](std::string_view /*name*/, device::DType dtype) {
-    return kernel.tolerance(problem, dtype);
+    return kernel.tolerance(inputs->problem(), dtype);
   };
-  ASSIGN_OR_RETURN(Arguments others, kernels::ArgumentsOn(bound.device(), kernel, other_case));
-  other_case = {};
-  ASSIGN_OR_RETURN(
-      std::optional<measure::MeasureProblem> with_baseline,
-      MakeBaselineProblem(bound, std::vector<Arguments>{arguments, others}, tolerance, {.seed = seed}, compilers));
+  std::vector<Arguments> first;
+  first.push_back(kernels::ArgumentsOnHost(kernel, inputs->TakeFirst()));
+  const auto second = [inputs, bound] { return kernels::ArgumentsOnHost(inputs->kernel(), inputs->TakeSecond()); };
+  ASSIGN_OR_RETURN(std::optional<measure::MeasureProblem> with_baseline,
+                   MakeBaselineProblem(*bound, std::move(first), tolerance,
+                                       {.seed = inputs->seed(), .on_step = on_step, .last = second}, compilers));
   if (with_baseline.has_value()) return *std::move(with_baseline);
-  // The values are drawn again, because a problem with a baseline may be too large to keep them.
-  auto results =
-      std::async(std::launch::async, [&] { return kernel.reference(kernels::MakeCase(kernel, problem, seed)); });
-  measure::ExpectedTensors of_others = kernel.reference(kernels::MakeCase(kernel, problem, seed + 1));
-  const std::vector<measure::ExpectedCall> calls = {{.arguments = arguments, .results = results.get()},
-                                                    {.arguments = others, .results = std::move(of_others)}};
-  return measure::MakeProblem(bound, calls, tolerance);
+  const process::ReportedStep step(on_step, "reference");
+  const auto expected = [&](kernels::Case made) {
+    measure::ExpectedTensors results = kernel.reference(made);
+    return measure::ExpectedCall{.arguments = kernels::ArgumentsOnHost(kernel, std::move(made)),
+                                 .results = std::move(results)};
+  };
+  auto of_first = std::async(std::launch::async, [&] { return expected(inputs->TakeFirst()); });
+  measure::ExpectedCall of_second = expected(inputs->TakeSecond());
+  return measure::MakeProblem(*bound, {of_first.get(), std::move(of_second)}, tolerance);
 }
 
 }  // namespace
@@ -85,19 +115,32 @@ v1::Run MakeLibraryRun(const LibraryKernel& kernel, const Problem& problem, cons
                                  .settings = SettingsToJson(settings, device.dialect)});
 }
 
+absl::StatusOr<DrawnInputs> DrawnInputs::Begin(const LibraryKernel& kernel, const Problem& problem, uint64_t seed) {
+  RETURN_IF_ERROR(kernels::CheckFitsMemory(problem));
+  const auto draw = [&kernel, &problem](uint64_t of) {
+    return std::async(std::launch::async, [&kernel, problem, of] { return kernels::MakeCase(kernel, problem, of); });
+  };
+  return DrawnInputs{.first = draw(seed), .second = draw(seed + 1)};
+}
+
 absl::StatusOr<LibrarySubject> MakeLibrarySubject(const LibraryKernel& kernel, const Problem& problem,
                                                   const Settings& settings, const std::shared_ptr<Device>& device,
-                                                  uint64_t input_seed) {
-  RETURN_IF_ERROR(kernels::CheckFitsMemory(problem));
+                                                  uint64_t input_seed, DrawnInputs inputs,
+                                                  process::StepReport on_step) {
+  if (!inputs.first.valid()) {
+    ASSIGN_OR_RETURN(inputs, DrawnInputs::Begin(kernel, problem, input_seed));
+  }
   runtime::KernelSpec spec = kernels::MakeKernelSpec(kernel);
   spec.settings = settings;
   ASSIGN_OR_RETURN(std::unique_ptr<Kernel> made, Kernel::Create(std::move(spec)));
-  // The values of the second set of inputs are drawn while those of the first one are. Another attempt draws them
-  // again.
-  const auto draw_other = [&kernel, problem, input_seed] { return kernels::MakeCase(kernel, problem, input_seed + 1); };
-  const auto drawn = std::make_shared<std::future<kernels::Case>>(std::async(std::launch::async, draw_other));
-  ASSIGN_OR_RETURN(Arguments arguments,
-                   kernels::ArgumentsOn(device, kernel, kernels::MakeCase(kernel, problem, input_seed)));
+  const auto both = std::make_shared<Inputs>(kernel, problem, input_seed, std::move(inputs.second));
+  Arguments arguments;
+  {
+    const process::ReportedStep step(on_step, "inputs");
+    kernels::Case first = inputs.first.get();
+    ASSIGN_OR_RETURN(arguments, kernels::ArgumentsOn(device, kernel, first));
+    both->SetFirst(std::move(first));
+  }
   absl::StatusOr<std::shared_ptr<BoundKernel>> bound = made->Bind(arguments);
   if (!bound.ok()) return bound.status();
 
@@ -106,13 +149,11 @@ absl::StatusOr<LibrarySubject> MakeLibrarySubject(const LibraryKernel& kernel, c
   LibrarySubject subject = {.kernel = std::move(made), .bound = *bound, .arguments = arguments};
   subject.info = DescribeAttempt(**bound, MakeLibraryRun(kernel, problem, settings, device->properties()));
   subject.info.wrapper_graph = wrapper::WrapperGraph(plan, device->id());
-  subject.subject = {.kernel = std::make_shared<BoundTunable>(*bound, arguments),
-                     .measure_problem = [&kernel, problem, bound = *bound, arguments, input_seed, draw_other,
-                                         drawn](compile::CompilePool* compilers) {
-                       kernels::Case other = drawn->valid() ? drawn->get() : draw_other();
-                       return MakeLibraryProblem(kernel, problem, *bound, arguments, input_seed, std::move(other),
-                                                 compilers);
-                     }};
+  subject.subject = {
+      .kernel = std::make_shared<BoundTunable>(*bound, arguments),
+      .measure_problem = [both, bound = *bound, on_step = std::move(on_step)](compile::CompilePool* compilers) {
+        return MakeLibraryProblem(both, bound, on_step, compilers);
+      }};
   return subject;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <future>
 #include <memory>
 #include <string>
 #include <vector>
@@ -7,8 +8,10 @@
 #include "absl/status/statusor.h"
 #include "worker/device/device.h"
 #include "worker/kernels/library.h"
+#include "worker/kernels/problem.h"
 #include "worker/runtime/kernel.h"
 #include "worker/runtime/settings.h"
+#include "worker/tune/process/step_report.h"
 #include "worker/tune/recording/attempt_recorder.h"
 #include "worker/tune/tuner.h"
 
@@ -23,11 +26,23 @@ struct LibrarySubject {
   recording::AttemptInfo info;  // has a new attempt_id; the attempt starts now
 };
 
-// Binds the kernel to arguments on the device. Draws two sets of inputs from `input_seed`; the final uses the second.
-// Returns the errors of CheckFitsMemory, Kernel::Create, Bind and the device.
+// The values of a library kernel's two sets of inputs, which other threads draw: the final uses the second set.
+struct DrawnInputs {
+  // Begins to draw them from `seed` and `seed` + 1. `kernel` must outlive the result. Returns the errors of
+  // CheckFitsMemory.
+  static absl::StatusOr<DrawnInputs> Begin(const kernels::LibraryKernel& kernel, const kernels::Problem& problem,
+                                           uint64_t seed);
+
+  std::future<kernels::Case> first;
+  std::future<kernels::Case> second;
+};
+
+// Binds the kernel to arguments on the device. Uses the inputs that were drawn from `input_seed`, or draws them.
+// `on_step` may be empty. Returns the errors of CheckFitsMemory, Kernel::Create, Bind and the device.
 absl::StatusOr<LibrarySubject> MakeLibrarySubject(const kernels::LibraryKernel& kernel, const kernels::Problem& problem,
                                                   const runtime::Settings& settings,
-                                                  const std::shared_ptr<device::Device>& device, uint64_t input_seed);
+                                                  const std::shared_ptr<device::Device>& device, uint64_t input_seed,
+                                                  DrawnInputs drawn = {}, process::StepReport on_step = {});
 
 // Returns the run of such a subject without binding the kernel.
 v1::Run MakeLibraryRun(const kernels::LibraryKernel& kernel, const kernels::Problem& problem,

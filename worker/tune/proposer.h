@@ -40,7 +40,8 @@ class Proposer {
  private:
   const std::unique_ptr<search::SearchAlgorithm> search_;
   const std::function<void()> on_ready_;
-  std::future<Proposal> proposal_;  // waits in its destructor
+  std::future<Proposal> proposal_;
+  std::future<void> thread_;  // waits in its destructor
 };
 
 }  // namespace telemetry::worker::tune

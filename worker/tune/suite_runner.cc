@@ -94,6 +94,8 @@ class SuiteRunner {
 
   // Tunes entries until none is left. Those that another worker tunes at the moment come last.
   void Work(const std::string& device, DeviceKind* kind) {
+    // Entries open the device again: in a process that has it open, that takes no time.
+    const absl::StatusOr<std::shared_ptr<device::Device>> opened = device::OpenDevice(device);
     std::vector<size_t> later;
     for (size_t i = kind->next++; i < suite_.entries.size(); i = kind->next++) {
       if (!Tune(i, device, kind, /*may_come_back=*/true)) later.push_back(i);

@@ -22,12 +22,12 @@ TuneProcesses::TuneProcesses(const TuneSubject& subject, TuneProcessOptions opti
       queue_(pool_.get(), subject_.kernel->device().get()),
       starting_(std::async(std::launch::async, [this]() -> absl::StatusOr<Started> {
         // The process opens the device while the inputs are made. An error is reported by Measurer::Start.
-        absl::StatusOr<std::unique_ptr<measure::MeasuringProcess>> opening =
-            measure::MeasuringProcess::Start(options_.measure);
+        std::unique_ptr<measure::MeasuringProcess> opening =
+            options_.opening == nullptr ? nullptr : options_.opening->Take();
+        if (opening == nullptr) opening = measure::OpeningProcess::Start(options_.measure)->Take();
         ASSIGN_OR_RETURN(const measure::MeasureProblem problem, subject_.measure_problem(pool_.get()));
         Started started;
-        ASSIGN_OR_RETURN(started.measurer, measure::Measurer::Start(problem, options_.measure,
-                                                                    opening.ok() ? *std::move(opening) : nullptr));
+        ASSIGN_OR_RETURN(started.measurer, measure::Measurer::Start(problem, options_.measure, std::move(opening)));
         started.at = SteadyNow();
         return started;
       })) {}

@@ -20,6 +20,8 @@ struct TuneProcessOptions {
   compile::CompilePoolOptions compile = {.ends_stragglers = true};
   measure::MeasurerOptions measure;
   measure::MeasureEffort effort;
+  // Optional: a process with these options that was started before.
+  std::shared_ptr<measure::OpeningProcess> opening;
   absl::Duration load_limit = absl::Seconds(60);  // time limit for loading the code of one config
   absl::Duration run_limit = absl::Seconds(5);    // time limit for one run of a config
 };

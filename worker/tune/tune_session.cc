@@ -151,10 +151,20 @@ absl::StatusOr<std::unique_ptr<recording::SidecarLog>> TuneSession::OpenLog() co
 }
 
 absl::StatusOr<TaskResult> TuneSession::Run(const TuneTask& task) {
-  ASSIGN_OR_RETURN(std::shared_ptr<device::Device> device, device::OpenDevice(task.device));
-  ASSIGN_OR_RETURN(LibrarySubject subject,
-                   MakeLibrarySubject(*task.kernel, task.problem, task.settings, device, task.tuner.search.seed));
-  return Tune(subject.subject, std::move(subject.info), task.tuner, task.rules);
+  TunerOptions tuner = task.tuner;
+  const process::StepReport& on_step = task.tuner.processes.measure.on_step;
+  // The measuring process opens the device while this process does and while the inputs are drawn.
+  tuner.processes.measure.device = task.device;
+  tuner.processes.opening = measure::OpeningProcess::Start(tuner.processes.measure);
+  ASSIGN_OR_RETURN(DrawnInputs drawn, DrawnInputs::Begin(*task.kernel, task.problem, tuner.search.seed));
+  std::shared_ptr<device::Device> device;
+  {
+    const process::ReportedStep step(on_step, "device");
+    ASSIGN_OR_RETURN(device, device::OpenDevice(task.device));
+  }
+  ASSIGN_OR_RETURN(LibrarySubject subject, MakeLibrarySubject(*task.kernel, task.problem, task.settings, device,
+                                                              tuner.search.seed, std::move(drawn), on_step));
+  return Tune(subject.subject, std::move(subject.info), std::move(tuner), task.rules);
 }
 
 // The attempt that is about to run.

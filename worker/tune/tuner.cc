@@ -1,8 +1,7 @@
 #include "worker/tune/tuner.h"
 
 #include <algorithm>
-#include <future>
-#include <limits>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,6 +13,7 @@
 #include "proto/base/steady.h"
 #include "proto/record/counted.h"
 #include "proto/record/strings.h"
+#include "worker/tune/measure_line.h"
 #include "worker/tune/proposer.h"
 #include "worker/tune/row_result.h"
 #include "worker/tune/trial_log.h"
@@ -27,11 +27,12 @@ using recording::AttemptRow;
 
 constexpr char kOverBudget[] = "the time budget was used up before its turn";
 constexpr absl::Duration kStopInterval = absl::Milliseconds(100);
-// The interval at which the tuner looks for a proposal while a config is being measured.
-constexpr absl::Duration kProposalInterval = absl::Milliseconds(5);
 // The most configs that the search proposes at once, after the first ones. Fewer give it more results for each
 // proposal, but take more of its time.
 constexpr int kMostAtOnce = 8;
+// The compiled configs that wait for the device: two, so that there is one also if the tuner takes a proposal or waits
+// for the disk while a fast config is measured.
+constexpr size_t kMostInLine = 2;
 // The configs for each compiler that are proposed by a search that does not learn. Enough of them are compiled, while
 // others wait for a compiler, that neither the compilers nor the measuring process wait.
 constexpr int kAhead = 4;
@@ -68,6 +69,7 @@ class Attempt {
   absl::StatusOr<codegen::GeneratedKernel> GenerateWorthwhile(const Config& config);
 
   absl::Status Search();
+  void BeginLine();
   absl::Status ReplayProposals();
   bool WantsProposal() const;
   void Ask(size_t learnt);
@@ -89,25 +91,19 @@ class Attempt {
   // Runs the default config before all others of the attempt, also if these compile faster: `compare` and the pages
   // take the first result of an attempt for that of its default config.
   absl::Status RunDefault();
-  // Runs the config, and then others as long as the next one is compiled. Proposals are taken meanwhile, so that the
-  // device waits neither for them nor for the journal.
-  absl::Status RunCompiled(CompiledCandidate compiled);
-  // A config that is being measured on another thread, unless it did not compile.
-  struct Running {
-    CompiledCandidate compiled;
-    std::future<absl::StatusOr<measure::wire::Outcome>> outcome;  // waits in its destructor
-
-    bool IsMeasured(absl::Duration patience) const {
-      return !outcome.valid() || outcome.wait_for(absl::ToChronoNanoseconds(patience)) == std::future_status::ready;
-    }
-  };
-  // Asks for proposals and takes them until the config has been measured.
-  absl::Status ProposeMeanwhile(const Running& running);
-  absl::Status Start(const CompiledCandidate& compiled);
-  Running BeginRun(CompiledCandidate compiled);
-  absl::StatusOr<AttemptRow> EndRun(Running running);
-  // Notes the result, and begins to run the next config, if there is one, before the result is recorded.
-  absl::Status Finish(AttemptRow row, std::optional<CompiledCandidate> next, std::optional<Running>* running);
+  // Moves compiled configs to the line of those that are measured, as long as it has room. The device then waits
+  // neither for proposals nor for the journal.
+  absl::Status FillLine();
+  // Adds the config to the line. If it did not compile, records that.
+  absl::Status Enter(CompiledCandidate compiled);
+  absl::Status Record(MeasureLine::Result measured);
+  // Returns the row of a submitted config, which is submitted no longer.
+  AttemptRow TakeSubmitted(const CompiledCandidate& compiled);
+  // Waits until a result, a proposal or, if the line has room, a compiled config is there, or until the tuner should
+  // look whether it was stopped.
+  void AwaitEvent();
+  // Ends the line: waits for the config that is being measured and records its result.
+  absl::Status EndLine();
   // Records the submitted configs without a result as not run, because the time budget is used up.
   absl::Status FinishUnrun();
 
@@ -118,11 +114,14 @@ class Attempt {
 
   Config DefaultConfig() const { return subject_.kernel->config_space().Default(); }
   bool IsStopped() const { return options_.stop != nullptr && *options_.stop; }
+  bool IsDebugged() const { return options_.processes.measure.debug.is_on(); }
   bool IsOverBudget() const {
     return log_->ActiveSeconds() > absl::ToDoubleSeconds(options_.time_budget * TunerOptions::kSearchPart);
   }
   void NoteTime(const std::optional<double>& perf_ms) {
-    if (perf_ms) best_ms_ = std::min(best_ms_.value_or(*perf_ms), *perf_ms);
+    if (!perf_ms) return;
+    best_ms_ = std::min(best_ms_.value_or(*perf_ms), *perf_ms);
+    if (line_ != nullptr) line_->NoteTime(*perf_ms);
   }
   int MostAtOnce() const {
     const int compilers = processes_->compilers();
@@ -143,7 +142,10 @@ class Attempt {
   std::optional<TrialLog> log_;
   bool resumed_ = false;
   std::unique_ptr<TuneProcesses> processes_;
-  std::unique_ptr<Proposer> proposer_;  // ends before processes_, which it wakes
+  // These end before processes_, which they wake.
+  std::unique_ptr<Proposer> proposer_;
+  std::unique_ptr<MeasureLine> line_;  // during the search
+  std::deque<uint64_t> in_line_;       // the ids of the configs that were added to the line and have no row
 
   // A config that the search considered and that is not run.
   struct PassedOver {
@@ -154,7 +156,6 @@ class Attempt {
   std::vector<PassedOver> passed_over_;  // belongs to the proposer while it is asked
   // Rows that may not be recorded yet: in sidecars, the result of a config must follow the row of its start.
   std::vector<AttemptRow> unmeasured_;
-  bool is_measuring_ = false;
   std::vector<int64_t> earlier_learnt_;  // the proposals of earlier processes
 
   int64_t generation_ = 0;                    // of the last proposal
@@ -239,25 +240,29 @@ absl::StatusOr<codegen::GeneratedKernel> Attempt::GenerateWorthwhile(const Confi
 
 absl::Status Attempt::Search() {
   search_began_ = SteadyNow();
+  BeginLine();
   RETURN_IF_ERROR(ReplayProposals());
   for (const std::string& warning : proposer_->search().warnings()) Notice(warning);
   RETURN_IF_ERROR(RunInterrupted());
   RETURN_IF_ERROR(RunDefault());
-  CompileQueue& queue = processes_->queue();
   while (!IsStopped() && !IsOverBudget()) {
-    if (WantsProposal()) Ask(log_->results().size());
-    const bool is_idle = queue.under_way() == 0;
-    if (is_idle && !proposer_->is_asked()) break;  // the search is over
-    if (is_idle) proposer_->Await(kStopInterval);
+    RETURN_IF_ERROR(FillLine());
+    if (std::optional<MeasureLine::Result> measured = line_->Take()) {
+      RETURN_IF_ERROR(Record(*std::move(measured)));
+      continue;
+    }
+    // A search that learns waits for the first result.
+    const bool may_ask = line_->size() == 0 || !log_->results().empty() || !search::Learns(options_.search);
+    if (may_ask && WantsProposal()) Ask(log_->results().size());
     if (HasProposal()) {
       RETURN_IF_ERROR(TakeProposal(/*is_repeated=*/false));
       continue;
     }
-    if (is_idle) continue;
-    std::optional<CompiledCandidate> next = queue.Next(kStopInterval);
-    if (!next) continue;
-    RETURN_IF_ERROR(RunCompiled(*std::move(next)));
+    const bool is_idle = processes_->queue().under_way() == 0 && line_->size() == 0;
+    if (is_idle && !proposer_->is_asked()) break;  // the search is over
+    AwaitEvent();
   }
+  RETURN_IF_ERROR(EndLine());
   // The time is over: the last proposal is not used.
   if (proposer_->is_asked()) proposer_->Take();
   passed_over_.clear();
@@ -288,7 +293,8 @@ bool Attempt::WantsProposal() const {
   // each proposal would know fewer results.
   const int compilers = processes_->compilers();
   const int enough = search::Learns(options_.search) ? compilers + compilers / 2 : kAhead * compilers;
-  if (processes_->queue().under_way() > static_cast<size_t>(enough)) return false;
+  const size_t compiled = in_line_.empty() ? 0 : in_line_.size() - 1;  // and waiting for the device
+  if (processes_->queue().under_way() + compiled > static_cast<size_t>(enough)) return false;
   return !learnt_in_vain_ || log_->results().size() > *learnt_in_vain_;
 }
 
@@ -316,7 +322,7 @@ absl::Status Attempt::TakeProposal(bool is_repeated) {
 
 absl::Status Attempt::RecordUnmeasured() {
   for (AttemptRow& row : TakePassedOver()) unmeasured_.push_back(std::move(row));
-  if (is_measuring_ || unmeasured_.empty()) return absl::OkStatus();
+  if (!in_line_.empty() || unmeasured_.empty()) return absl::OkStatus();
   return log_->FinishAll(std::exchange(unmeasured_, {}));
 }
 
@@ -359,98 +365,97 @@ absl::Status Attempt::Submit(const std::vector<Config>& configs) {
 absl::Status Attempt::RunInterrupted() {
   const std::optional<Config> interrupted = log_->Interrupted();
   if (!interrupted || !submitted_.contains(interrupted->id())) return absl::OkStatus();
-  return RunCompiled(processes_->queue().Await(interrupted->id()));
+  return Enter(processes_->queue().Await(interrupted->id()));
 }
 
 absl::Status Attempt::RunDefault() {
   const uint64_t id = DefaultConfig().id();
-  if (!log_->results().empty() || !submitted_.contains(id) || IsStopped() || IsOverBudget()) return absl::OkStatus();
-  return RunCompiled(processes_->queue().Await(id));
+  if (!log_->results().empty() || !in_line_.empty() || !submitted_.contains(id) || IsStopped() || IsOverBudget())
+    return absl::OkStatus();
+  return Enter(processes_->queue().Await(id));
 }
 
-// Returns true if the config will be measured, which its rows say before.
-bool IsMeasured(const CompiledCandidate& compiled) { return compiled.result.code.ok(); }
-
-absl::Status Attempt::RunCompiled(CompiledCandidate compiled) {
-  RETURN_IF_ERROR(Start(compiled));
-  std::optional<Running> running = BeginRun(std::move(compiled));
-  while (running) {
-    RETURN_IF_ERROR(ProposeMeanwhile(*running));
-    ASSIGN_OR_RETURN(AttemptRow row, EndRun(*std::move(running)));
-    const bool may_go_on = !IsStopped() && !IsOverBudget() && processes_->queue().under_way() > 0;
-    RETURN_IF_ERROR(Finish(std::move(row), may_go_on ? processes_->queue().Poll() : std::nullopt, &running));
-    ReportProgress();
-    ReportGenerations(generation_);
-  }
-  return absl::OkStatus();
-}
-
-absl::Status Attempt::ProposeMeanwhile(const Running& running) {
-  is_measuring_ = true;
-  const absl::Cleanup end = [this] { is_measuring_ = false; };
-  // A search that learns waits for the first result.
-  const bool may_ask = !log_->results().empty() || !search::Learns(options_.search);
-  do {
-    if (may_ask && WantsProposal()) Ask(log_->results().size());
-    if (HasProposal()) RETURN_IF_ERROR(TakeProposal(/*is_repeated=*/false));
-  } while (!running.IsMeasured(kProposalInterval) && !IsStopped() && !IsOverBudget());
-  return absl::OkStatus();
-}
-
-absl::Status Attempt::Start(const CompiledCandidate& compiled) {
-  if (!IsMeasured(compiled)) return absl::OkStatus();
-  const AttemptRow& row = submitted_[compiled.candidate->config.id()];
-  return log_->Start(row.generation, row.config);
-}
-
-Attempt::Running Attempt::BeginRun(CompiledCandidate compiled) {
-  Running running = {.compiled = std::move(compiled), .outcome = {}};
-  if (!IsMeasured(running.compiled)) return running;
-  const double best_ms = best_ms_.value_or(std::numeric_limits<double>::infinity());
+void Attempt::BeginLine() {
   // Values are debugged one launch at a time.
-  std::optional<CompiledCandidate> next;
-  if (!options_.processes.measure.debug.is_on()) next = processes_->queue().Peek();
-  running.outcome = std::async(std::launch::async, [this, compiled = running.compiled, next, best_ms] {
-    return processes_->Measure(compiled, best_ms * options_.give_up_factor, best_ms * options_.far_factor, next);
-  });
-  return running;
+  const size_t most_waiting = IsDebugged() ? 0 : kMostInLine;
+  const auto measure = [this](const CompiledCandidate& candidate, double best_ms,
+                              const std::optional<CompiledCandidate>& next) {
+    return processes_->Measure(candidate, best_ms * options_.give_up_factor, best_ms * options_.far_factor, next);
+  };
+  line_ = std::make_unique<MeasureLine>(most_waiting, measure, [this] { processes_->queue().Wake(); });
 }
 
-absl::StatusOr<AttemptRow> Attempt::EndRun(Running running) {
-  const compile::CompileResult& compiled = running.compiled.result;
-  if (IsOfEveryConfig(compiled.code.status())) return compiled.code.status();
-  AttemptRow row = submitted_[running.compiled.candidate->config.id()];
-  if (running.outcome.valid()) {
-    ASSIGN_OR_RETURN(const measure::wire::Outcome outcome, running.outcome.get());
-    SetMeasured(outcome, v1::MeasurementDetail::STAGE_SEARCH, &row);
-    row.compile_time_s = compiled.seconds;
-  } else {
-    SetNotCompiled(compiled, &row);
+absl::Status Attempt::FillLine() {
+  while (line_->HasRoom() && processes_->queue().under_way() > 0) {
+    std::optional<CompiledCandidate> next = processes_->queue().Poll();
+    if (!next) break;
+    RETURN_IF_ERROR(Enter(*std::move(next)));
   }
-  row.source_hash = running.compiled.candidate->source_hash;
+  return absl::OkStatus();
+}
+
+absl::Status Attempt::Enter(CompiledCandidate compiled) {
+  if (!compiled.result.code.ok()) {
+    if (IsOfEveryConfig(compiled.result.code.status())) return compiled.result.code.status();
+    AttemptRow row = TakeSubmitted(compiled);
+    SetNotCompiled(compiled.result, &row);
+    unmeasured_.push_back(std::move(row));
+    if (in_line_.empty()) RETURN_IF_ERROR(log_->FinishAll(std::exchange(unmeasured_, {})));
+    ReportProgress();
+    return absl::OkStatus();
+  }
+  const AttemptRow& row = submitted_[compiled.candidate->config.id()];
+  const bool is_first = in_line_.empty();
+  in_line_.push_back(row.config.id());
+  // The journal's fsync takes as long as a measurement on a fast disk. Values are debugged on one thread.
+  if (!IsDebugged()) line_->Add(compiled);
+  if (is_first) RETURN_IF_ERROR(log_->Start(row.generation, row.config));
+  if (IsDebugged()) line_->Add(std::move(compiled));
+  return absl::OkStatus();
+}
+
+AttemptRow Attempt::TakeSubmitted(const CompiledCandidate& compiled) {
+  const auto submitted = submitted_.find(compiled.candidate->config.id());
+  AttemptRow row = std::move(submitted->second);
+  submitted_.erase(submitted);
+  row.source_hash = compiled.candidate->source_hash;
+  ++run_;
   return row;
 }
 
-absl::Status Attempt::Finish(AttemptRow row, std::optional<CompiledCandidate> next, std::optional<Running>* running) {
+absl::Status Attempt::Record(MeasureLine::Result measured) {
+  RETURN_IF_ERROR(measured.outcome.status());
   const SteadyTime begin = SteadyNow();
   const process::StepReport& report = options_.processes.measure.on_step;
+  AttemptRow row = TakeSubmitted(measured.candidate);
   const absl::Cleanup record = [&report, begin, config = report ? row.config.ToString() : std::string()] {
     if (report) report("record", config, begin, SteadyNow());
   };
+  SetMeasured(*measured.outcome, v1::MeasurementDetail::STAGE_SEARCH, &row);
+  row.compile_time_s = measured.candidate.result.seconds;
   NoteTime(row.perf_ms);
-  submitted_.erase(row.config.id());
-  ++run_;
-  std::optional<Beginning> beginning;
-  if (next && IsMeasured(*next)) {
-    const AttemptRow& begun = submitted_[next->candidate->config.id()];
-    beginning = {.generation = begun.generation, .config = begun.config};
+  in_line_.pop_front();
+  std::optional<Beginning> next;
+  if (!in_line_.empty()) {
+    const AttemptRow& begun = submitted_[in_line_.front()];
+    next = {.generation = begun.generation, .config = begun.config};
   }
-  // The journal's fsync takes as long as a measurement on a fast disk. Values are debugged on one thread.
-  const bool overlaps = !options_.processes.measure.debug.is_on();
-  running->reset();
-  if (next && overlaps) *running = BeginRun(*next);
-  RETURN_IF_ERROR(log_->Finish(std::move(row), beginning ? &*beginning : nullptr, std::exchange(unmeasured_, {})));
-  if (next && !overlaps) *running = BeginRun(*std::move(next));
+  RETURN_IF_ERROR(log_->Finish(std::move(row), next ? &*next : nullptr, std::exchange(unmeasured_, {})));
+  ReportProgress();
+  ReportGenerations(generation_);
+  return absl::OkStatus();
+}
+
+void Attempt::AwaitEvent() {
+  CompileQueue& queue = processes_->queue();
+  queue.AwaitEvent(/*or_compiled=*/line_->HasRoom(), kStopInterval);
+}
+
+absl::Status Attempt::EndLine() {
+  line_->DropWaiting();
+  in_line_.resize(line_->size());
+  while (line_->size() > 0) RETURN_IF_ERROR(Record(line_->Await()));
+  line_.reset();
   return absl::OkStatus();
 }
 

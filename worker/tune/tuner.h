@@ -29,7 +29,7 @@ struct TunerOptions {
   // The measurement of a config stops early once the config is known to be slower than the best so far by this factor.
   double give_up_factor = 3;
   // A config that is slower than the best so far by this factor gets fewer samples (MeasureEffort::far_above_ms).
-  double far_factor = 1.2;
+  double far_factor = 1.1;
   static constexpr double kSearchPart = 0.7;
   int finalists = 6;  // the number of fastest configs in the final; the default config is added
   int final_rounds = 60;

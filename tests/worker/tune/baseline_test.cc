@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <future>
+
 #include "tests/paths.h"
 #include "tests/worker/tune/tune_fixture.h"
 #include "worker/tune/measure/measurer.h"
@@ -73,6 +75,31 @@ TEST_F(BaselineTest, RightCodeAgreesWithIt) {
   const measure::wire::Outcome outcome = Measure(Generated());
   EXPECT_TRUE(outcome.has_perf_ms()) << outcome.failure().message();
   EXPECT_EQ(outcome.check().mismatches(), 0);
+}
+
+TEST_F(BaselineTest, TheLastCallHasASampleToo) {
+  Use("softmax", {"x=37x130:f32"});
+  const auto tolerance = [](std::string_view, device::DType dtype) { return ir::ToleranceFor(dtype); };
+  const auto last = [this] { return runtime::Arguments(subject_.arguments); };
+  problem_ = MakeBaselineProblem(*subject_.bound, {subject_.arguments}, tolerance, {.most_host_work = 0, .last = last},
+                                 compilers_.get())
+                 .value()
+                 .value();
+  ASSERT_TRUE(Start().ok());
+  const std::vector<measure::MeasureRequest> requests = {RequestFor(Generated())};
+  const measure::FinalOutcome final = measurer_->MeasureInterleaved(requests, {.rounds = 3}).value();
+  EXPECT_TRUE(final.outcomes[0].has_perf_ms()) << final.outcomes[0].failure().message();
+  ASSERT_TRUE(problem_.last.get().ok());
+  measure::DataSet set = *problem_.last.get();
+  EXPECT_EQ(set.buffers[1].sample.size(), problem_.data_sets[0].buffers[1].sample.size());
+  // The baseline is checked with the sample of the last call as well.
+  set.buffers[1].sample[3].value += 1;
+  std::promise<absl::StatusOr<measure::DataSet>> wrong;
+  wrong.set_value(set);
+  problem_.last = wrong.get_future().share();
+  ASSERT_TRUE(Start().ok());
+  const absl::StatusOr<measure::FinalOutcome> failed = measurer_->MeasureInterleaved(requests, {.rounds = 3});
+  EXPECT_FALSE(failed.ok() && failed->outcomes[0].has_perf_ms());
 }
 
 TEST_F(BaselineTest, EveryKindOfDefectIsFound) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <thread>
 
 #include "tests/worker/tune/tune_fixture.h"
 
@@ -57,18 +58,22 @@ TEST_F(CompileQueueTest, AnAwaitedCandidateDoesNotWaitForOthers) {
   for (int n = 0; n < 9; ++n) EXPECT_EQ(queue_.Next(absl::InfiniteDuration())->candidate->config, ConfigOf(n));
 }
 
-TEST_F(CompileQueueTest, TheNextCandidateCanBeSeenBefore) {
-  EXPECT_FALSE(queue_.Peek().has_value());
-  for (int n = 0; n < 2; ++n) Submit(n);
+TEST_F(CompileQueueTest, ACompiledCandidateIsAnEventIfOneIsWanted) {
+  Submit(0);
+  queue_.AwaitEvent(/*or_compiled=*/true, absl::InfiniteDuration());
+  EXPECT_TRUE(queue_.Poll().has_value());
+  EXPECT_EQ(queue_.under_way(), 0u);
+}
+
+TEST_F(CompileQueueTest, AWaitForEventsEndsWhenItIsWoken) {
+  Submit(0);
   pool_->Drain();
-  for (int n = 0; n < 2; ++n) {
-    const std::optional<CompiledCandidate> seen = queue_.Peek();
-    ASSERT_TRUE(seen.has_value());
-    EXPECT_EQ(seen->candidate->config, ConfigOf(n));
-    EXPECT_EQ(queue_.under_way(), 2u - static_cast<size_t>(n));
-    EXPECT_EQ(queue_.Next(absl::InfiniteDuration())->candidate, seen->candidate);
-  }
-  EXPECT_FALSE(queue_.Peek().has_value());
+  queue_.Wake();
+  queue_.AwaitEvent(/*or_compiled=*/false, absl::InfiniteDuration());
+  std::thread waker([this] { queue_.Wake(); });
+  queue_.AwaitEvent(/*or_compiled=*/false, absl::InfiniteDuration());
+  waker.join();
+  EXPECT_TRUE(queue_.Poll().has_value());
 }
 
 TEST_F(CompileQueueTest, WaitingCandidatesCanBeDropped) {

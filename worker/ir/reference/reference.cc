@@ -213,13 +213,19 @@ absl::StatusOr<std::vector<StoredElement>> EvaluateAt(const DeviceIr& ir, const 
     }));
   }
   absl::Status status;
-  std::vector<StoredElement> stored;
+  std::vector<std::vector<StoredElement>> done;
+  size_t count = 0;
   for (auto& running : parts) {
-    const absl::StatusOr<std::vector<StoredElement>> part = running.get();
+    absl::StatusOr<std::vector<StoredElement>> part = running.get();
     status.Update(part.status());
-    if (part.ok()) stored.insert(stored.end(), part->begin(), part->end());
+    if (!part.ok()) continue;
+    count += part->size();
+    done.push_back(*std::move(part));
   }
   RETURN_IF_ERROR(status);
+  std::vector<StoredElement> stored;
+  stored.reserve(count);
+  for (const std::vector<StoredElement>& part : done) stored.insert(stored.end(), part.begin(), part.end());
   return stored;
 }
 

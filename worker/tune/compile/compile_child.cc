@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <chrono>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -72,26 +71,12 @@ void Answer(const CompileRequest& request, Compilers* compilers, CompileReply* r
   }
 }
 
-// Returns device::NvrtcIdentity(). The first call loads NVRTC.
-const absl::StatusOr<std::string>& Nvrtc() {
-  static const auto& identity = *new absl::StatusOr<std::string>(device::NvrtcIdentity());
-  return identity;
-}
-
-// Answers from the code folder if the code is there, and keeps new code in it.
-void AnswerWithFolder(const CompileRequest& request, Compilers* compilers, CompileReply* reply) {
-  if (request.code_folder().empty() || !CodeFolder::MayKeep(request) || !Nvrtc().ok()) {
-    Answer(request, compilers, reply);
-    return;
-  }
-  const CodeFolder folder(request.code_folder());
-  if (std::optional<CompileReply> kept = folder.Find(request, *Nvrtc()); kept.has_value()) {
-    *reply = *std::move(kept);
-    reply->set_from_folder(true);
-    return;
-  }
+// Answers, and keeps new code in the code folder.
+void AnswerAndKeep(const CompileRequest& request, Compilers* compilers, CompileReply* reply) {
   Answer(request, compilers, reply);
-  folder.Store(request, *Nvrtc(), *reply);
+  if (request.code_folder().empty() || !CodeFolder::MayKeep(request)) return;
+  const absl::StatusOr<std::string> nvrtc = device::NvrtcIdentity();
+  if (nvrtc.ok()) CodeFolder(request.code_folder()).Store(request, *nvrtc, *reply);
 }
 
 }  // namespace
@@ -103,7 +88,7 @@ absl::Status RunCompileChild() {
   Compilers compilers;
   return process::ServeFrames<CompileRequest, CompileReply>(
       *parent, [&](const CompileRequest& request, const std::vector<process::OwnedFd>& /*fds*/, CompileReply* reply) {
-        AnswerWithFolder(request, &compilers, reply);
+        AnswerAndKeep(request, &compilers, reply);
         return process::Serving::kGoOn;
       });
 }

@@ -1,13 +1,17 @@
 #include "worker/tune/compile/compiler.h"
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 #include "proto/record/strings.h"
+#include "worker/device/compile_cuda.h"
+#include "worker/tune/compile/code_folder.h"
 #include "worker/tune/compile/compile_messages.pb.h"
 
 namespace telemetry::worker::tune::compile {
@@ -43,7 +47,7 @@ CompileRequest MakeRequest(const CompileJob& job, const std::string& code_folder
 }
 
 CompileResult ToCompileResult(CompileReply reply) {
-  CompileResult result = {.seconds = reply.seconds(), .from_folder = reply.from_folder()};
+  CompileResult result = {.seconds = reply.seconds()};
   if (reply.code() == 0) {
     result.code = device::CompiledCode{.binary = std::move(*reply.mutable_binary()),
                                        .log = std::move(*reply.mutable_log()),
@@ -54,17 +58,69 @@ CompileResult ToCompileResult(CompileReply reply) {
   return result;
 }
 
+// A source is not compiled again if it did not compile within nearly the time limit. The limits of two attempts differ
+// by less than this factor if the compilers have as much time in both.
+constexpr double kNearlyTheLimit = 1.5;
+
+// The part of the code folder that belongs to one request. Empty if there is none.
+class KeptCode {
+ public:
+  explicit KeptCode(const CompileRequest& request) : request_(request) {
+    if (request.code_folder().empty() || !CodeFolder::MayKeep(request)) return;
+    absl::StatusOr<std::string> nvrtc = device::NvrtcIdentity();  // the first call loads NVRTC, in a few ms
+    if (nvrtc.ok()) nvrtc_ = *std::move(nvrtc);
+  }
+
+  // Returns the result of an earlier attempt: code, a refusal, or an excess of nearly the same time limit.
+  std::optional<CompileResult> Find(const CompileJob& job, absl::Duration time_limit) const {
+    if (nvrtc_.empty()) return std::nullopt;
+    const CodeFolder folder(request_.code_folder());
+    CompileResult result;
+    if (std::optional<CompileReply> kept = folder.Find(request_, nvrtc_); kept.has_value()) {
+      result = ToCompileResult(*std::move(kept));
+    } else {
+      double exceeded_s = 0;
+      const std::optional<std::string> text = folder.FindText(NameOfLimit());
+      if (!text || !absl::SimpleAtod(*text, &exceeded_s)) return std::nullopt;
+      if (absl::ToDoubleSeconds(time_limit) > kNearlyTheLimit * exceeded_s) return std::nullopt;
+      result.code = Failure(absl::DeadlineExceededError(""), job, absl::Seconds(exceeded_s));
+      result.seconds = exceeded_s;
+    }
+    result.from_folder = true;
+    return result;
+  }
+
+  // Keeps the time limit that the compilation exceeded.
+  void KeepLimit(absl::Duration time_limit) const {
+    if (nvrtc_.empty()) return;
+    const std::string text = absl::StrCat(absl::ToDoubleSeconds(time_limit));
+    CodeFolder(request_.code_folder()).StoreText(NameOfLimit(), text);
+  }
+
+ private:
+  std::string NameOfLimit() const {
+    return absl::StrCat("time limit\n", nvrtc_, "\n", request_.target(), "\n", request_.source());
+  }
+
+  const CompileRequest& request_;
+  std::string nvrtc_;
+};
+
 }  // namespace
 
 CompileResult Compiler::Compile(const CompileJob& job, absl::Duration time_limit, const std::atomic<bool>& cancelled,
                                 const std::string& code_folder) {
+  const CompileRequest request = MakeRequest(job, code_folder);
+  const KeptCode kept_code(request);
+  if (std::optional<CompileResult> kept = kept_code.Find(job, time_limit)) return *std::move(kept);
   const absl::StatusOr<process::ChildProcess*> child = Child(cancelled);
   if (!child.ok()) return {.code = child.status()};
   const Clock::time_point begin = Clock::now();
   CompileResult result;
-  const absl::Status status = Exchange(*child, MakeRequest(job, code_folder), time_limit, &result);
+  const absl::Status status = Exchange(*child, request, time_limit, &result);
   if (status.ok()) return result;
   Discard();
+  if (!cancelled && absl::IsDeadlineExceeded(status)) kept_code.KeepLimit(time_limit);
   result.code = cancelled ? absl::CancelledError("compiling was cancelled") : Failure(status, job, time_limit);
   result.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   return result;

@@ -31,7 +31,7 @@ class Compiler {
   explicit Compiler(CompilerOptions options) : options_(std::move(options)) {}
 
   // Compiles one source. `cancelled` must become true before the Interrupt call that cancels this job. `code_folder` is
-  // the path of the CodeFolder that keeps the code; empty: none.
+  // the path of the CodeFolder that keeps the code; empty: none. Code that is there needs no process.
   CompileResult Compile(const CompileJob& job, absl::Duration time_limit, const std::atomic<bool>& cancelled,
                         const std::string& code_folder = "");
 

@@ -94,9 +94,11 @@ absl::StatusOr<std::vector<double>> ExpectedValues(const ProblemBuffer& buffer, 
 
 // Returns the elements of one tensor.
 std::vector<ExpectedElement> SampleOf(size_t tensor, const std::vector<ir::reference::StoredElement>& sample) {
+  const auto is_of_it = [tensor](const auto& element) { return static_cast<size_t>(element.tensor) == tensor; };
   std::vector<ExpectedElement> elements;
+  elements.reserve(static_cast<size_t>(std::count_if(sample.begin(), sample.end(), is_of_it)));
   for (const ir::reference::StoredElement& element : sample) {
-    if (static_cast<size_t>(element.tensor) != tensor) continue;
+    if (!is_of_it(element)) continue;
     elements.push_back({.place = static_cast<uint32_t>(element.offset), .value = element.value});
   }
   return elements;
@@ -107,7 +109,7 @@ absl::StatusOr<BufferData> DataFor(const ProblemBuffer& buffer, const Tensor* ar
   if (argument != nullptr) {
     ASSIGN_OR_RETURN(data.initial, BytesOf(*argument));
   }
-  if (!buffer.expected.has_value() || !call.sample.empty()) return data;
+  if (!buffer.expected.has_value() || call.has_baseline) return data;
   std::optional<ir::HostArray> before;
   if (argument != nullptr) {
     ASSIGN_OR_RETURN(before, ToHost(*argument));
@@ -132,18 +134,22 @@ absl::StatusOr<DataSet> DataSetFor(const std::vector<ProblemBuffer>& buffers, co
           Cat("the calls to measure differ in the sizes or strides of '", buffers[i].name, "'"));
     }
     ASSIGN_OR_RETURN(BufferData data, DataFor(buffers[i], argument, call));
-    data.sample = SampleOf(i, call.sample);
     set.buffers.push_back(std::move(data));
   }
   return set;
 }
 
-}  // namespace
+enum class HostValues { kCopy, kTake };
 
-absl::StatusOr<ReferenceCall> MakeReferenceCall(const BoundKernel& kernel, const Arguments& arguments) {
+absl::StatusOr<ReferenceCall> ReferenceCallOf(const BoundKernel& kernel, const Arguments& arguments,
+                                              HostValues host_values) {
   ASSIGN_OR_RETURN(const Leaves leaves, LeavesFor(kernel, arguments));
   ReferenceCall call;
   for (const Tensor* tensor : leaves.tensors) {
+    if (host_values == HostValues::kTake && tensor->host != nullptr && tensor->host.use_count() == 1) {
+      call.tensors.push_back(std::move(*tensor->host));
+      continue;
+    }
     ASSIGN_OR_RETURN(ir::HostArray array, ToHost(*tensor));
     call.tensors.push_back(std::move(array));
   }
@@ -152,6 +158,16 @@ absl::StatusOr<ReferenceCall> MakeReferenceCall(const BoundKernel& kernel, const
     call.options.scalars[scalars[i].name] = leaves.scalars[i]->number();
   }
   return call;
+}
+
+}  // namespace
+
+absl::StatusOr<ReferenceCall> MakeReferenceCall(const BoundKernel& kernel, const Arguments& arguments) {
+  return ReferenceCallOf(kernel, arguments, HostValues::kCopy);
+}
+
+absl::StatusOr<ReferenceCall> TakeReferenceCall(const BoundKernel& kernel, const Arguments& arguments) {
+  return ReferenceCallOf(kernel, arguments, HostValues::kTake);
 }
 
 absl::StatusOr<ExpectedTensors> EvaluateCall(const BoundKernel& kernel, const Arguments& arguments) {
@@ -181,6 +197,16 @@ absl::StatusOr<MeasureProblem> MakeProblem(const BoundKernel& kernel, absl::Span
     problem.data_sets.push_back(std::move(set));
   }
   return problem;
+}
+
+absl::StatusOr<DataSet> MakeDataSet(const BoundKernel& kernel, const MeasureProblem& problem,
+                                    const ExpectedCall& call) {
+  ASSIGN_OR_RETURN(const Leaves leaves, LeavesFor(kernel, call.arguments));
+  return DataSetFor(problem.buffers, leaves, call);
+}
+
+void AddSample(const std::vector<ir::reference::StoredElement>& sample, DataSet* set) {
+  for (size_t i = 0; i < set->buffers.size(); ++i) set->buffers[i].sample = SampleOf(i, sample);
 }
 
 absl::StatusOr<MeasureRequest> MakeRequest(const BoundKernel& kernel, const codegen::GeneratedKernel& generated,

@@ -32,8 +32,8 @@ using ToleranceFunction = std::function<ir::Tolerance(std::string_view name, dev
 struct ExpectedCall {
   runtime::Arguments arguments;
   ExpectedTensors results;
-  // Instead of `results`, for a problem with baselines.
-  std::vector<ir::reference::StoredElement> sample;
+  // True: a problem with baselines. There are no results, and AddSample adds a sample to the data set.
+  bool has_baseline = false;
 };
 
 // The arguments of a call in the form that the IR's reference takes.
@@ -45,6 +45,10 @@ struct ReferenceCall {
 absl::StatusOr<ReferenceCall> MakeReferenceCall(const runtime::BoundKernel& kernel,
                                                 const runtime::Arguments& arguments);
 
+// Does the same, but takes the values of tensors on the host to which nothing else refers. Their layout remains.
+absl::StatusOr<ReferenceCall> TakeReferenceCall(const runtime::BoundKernel& kernel,
+                                                const runtime::Arguments& arguments);
+
 // Computes the results with the IR's own reference, for kernels that have no reference of their own. Runs on the host
 // in double precision and is slow. Returns the errors of ir::reference::Evaluate and ToHost.
 absl::StatusOr<ExpectedTensors> EvaluateCall(const runtime::BoundKernel& kernel, const runtime::Arguments& arguments);
@@ -53,6 +57,13 @@ absl::StatusOr<ExpectedTensors> EvaluateCall(const runtime::BoundKernel& kernel,
 // first. INVALID_ARGUMENT: a call differs from the first, or a result is missing or has other sizes.
 absl::StatusOr<MeasureProblem> MakeProblem(const runtime::BoundKernel& kernel, absl::Span<const ExpectedCall> calls,
                                            const ToleranceFunction& tolerance);
+
+// Returns the data set of another call of a problem. INVALID_ARGUMENT: as above.
+absl::StatusOr<DataSet> MakeDataSet(const runtime::BoundKernel& kernel, const MeasureProblem& problem,
+                                    const ExpectedCall& call);
+
+// Adds the elements by which a baseline is checked to the data set of a call.
+void AddSample(const std::vector<ir::reference::StoredElement>& sample, DataSet* set);
 
 // Returns the request that launches generated code on that problem. `code` is the compiled source. OUT_OF_RANGE: an int
 // argument does not fit i32.

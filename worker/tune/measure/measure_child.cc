@@ -33,7 +33,7 @@ class MeasureChild {
       if (absl::IsUnavailable(status)) return absl::OkStatus();
       if (!status.ok()) return status;
       if (request.has_open()) {
-        opened_ = OpenedDevice::Open(request.open());
+        opened_ = OpenedDevice::Open(request.open(), StepTimer());
         continue;
       }
       wire::Reply reply;
@@ -44,6 +44,15 @@ class MeasureChild {
   }
 
  private:
+  process::StepReport StepTimer() {
+    return [this](std::string_view name, std::string_view /*config*/, SteadyTime begin, SteadyTime end) {
+      wire::StartStep* step = steps_.Add();
+      step->set_name(std::string(name));
+      step->set_begin_ns(begin.time_since_epoch().count());
+      step->set_end_ns(end.time_since_epoch().count());
+    };
+  }
+
   absl::Status Open(const wire::Setup& setup, std::vector<process::OwnedFd> fds) {
     if (fds.size() != 1) return absl::InvalidArgumentError("a setup needs one descriptor, the problem's data");
     ASSIGN_OR_RETURN(process::SharedBytes data, process::SharedBytes::Open(std::move(fds[0])));
@@ -67,16 +76,17 @@ class MeasureChild {
               parent_->Send(reply).IgnoreError();
             },
     };
-    if (!opened_.has_value()) opened_ = OpenedDevice::Open(setup.device());
+    if (!opened_.has_value()) opened_ = OpenedDevice::Open(setup.device(), StepTimer());
     ASSIGN_OR_RETURN(OpenedDevice opened, *std::move(opened_));
-    ASSIGN_OR_RETURN(session_, MeasureSession::Open(std::move(opened), setup, std::move(data), std::move(reports)));
+    ASSIGN_OR_RETURN(session_,
+                     MeasureSession::Open(std::move(opened), setup, std::move(data), std::move(reports), StepTimer()));
     return absl::OkStatus();
   }
 
   bool SetUp(const wire::Setup& setup, std::vector<process::OwnedFd> fds, wire::Reply* reply) {
     const absl::Status status = Open(setup, std::move(fds));
     if (status.ok()) {
-      reply->mutable_ready();
+      std::swap(*reply->mutable_ready()->mutable_steps(), steps_);
       return true;
     }
     Refuse(status, reply);
@@ -118,6 +128,7 @@ class MeasureChild {
   }
 
   process::ParentConnection* const parent_;
+  google::protobuf::RepeatedPtrField<wire::StartStep> steps_;
   std::optional<absl::StatusOr<OpenedDevice>> opened_;  // before the problem is set up
   std::unique_ptr<MeasureSession> session_;
 };

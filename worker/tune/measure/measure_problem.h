@@ -2,10 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <future>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "worker/device/dtype.h"
 #include "worker/ir/compare.h"
 #include "worker/tune/measure/measure_request.h"
@@ -67,6 +69,9 @@ struct MeasureProblem {
   std::vector<MeasureRequest> baselines;
   // Set: its results are the expected ones. There are no baselines and one data set then.
   std::optional<MeasureRequest> reference;
+  // Set: the last data set, which is still being made. Only the final waits for it. Its buffers have as many bytes,
+  // expected values and samples as those of the first data set.
+  std::shared_future<absl::StatusOr<DataSet>> last;
 };
 
 }  // namespace telemetry::worker::tune::measure

@@ -39,7 +39,7 @@ struct MeasureEffort {
   // times is plenty).
   double give_up_above_ms = std::numeric_limits<double>::infinity();
   // A config that is slower than this is far from the best: its precision need not exceed kFarPrecision. The tuner
-  // passes the best time so far and a fifth more.
+  // passes the best time so far and a tenth more.
   double far_above_ms = std::numeric_limits<double>::infinity();
   static constexpr double kFarPrecision = 0.01;
   int min_samples = 8;

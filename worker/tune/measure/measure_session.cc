@@ -41,16 +41,22 @@ double Lap(SteadyTime* begin) {
 
 }  // namespace
 
-absl::StatusOr<OpenedDevice> OpenedDevice::Open(const std::string& id) {
+absl::StatusOr<OpenedDevice> OpenedDevice::Open(const std::string& id, const process::StepReport& on_step) {
   OpenedDevice opened;
-  ASSIGN_OR_RETURN(opened.device, device::OpenDevice(id));
+  {
+    const process::ReportedStep step(on_step, "child device");
+    ASSIGN_OR_RETURN(opened.device, device::OpenDevice(id));
+  }
+  const process::ReportedStep step(on_step, "child checks");
   ASSIGN_OR_RETURN(opened.checks, DeviceChecks::Create(opened.device.get()));
   ASSIGN_OR_RETURN(opened.sampler, Sampler::Create(opened.device));
   return opened;
 }
 
 absl::StatusOr<std::unique_ptr<MeasureSession>> MeasureSession::Open(OpenedDevice opened, wire::Setup setup,
-                                                                     process::SharedBytes data, Reports reports) {
+                                                                     process::SharedBytes data, Reports reports,
+                                                                     const process::StepReport& on_step) {
+  const process::ReportedStep step(on_step, "child memory");
   const debug::DebugOptions debug = FromWire(setup.debug());
   ASSIGN_OR_RETURN(std::unique_ptr<ProblemMemory> memory,
                    ProblemMemory::Create(opened.device, std::move(opened.checks), std::move(setup), std::move(data)));

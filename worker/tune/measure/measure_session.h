@@ -19,6 +19,7 @@
 #include "worker/tune/measure/problem_memory.h"
 #include "worker/tune/measure/sampler.h"
 #include "worker/tune/process/shared_bytes.h"
+#include "worker/tune/process/step_report.h"
 
 namespace telemetry::worker::tune::measure {
 
@@ -29,7 +30,7 @@ struct OpenedDevice {
   std::unique_ptr<Sampler> sampler;
 
   // Returns the device's errors.
-  static absl::StatusOr<OpenedDevice> Open(const std::string& id);
+  static absl::StatusOr<OpenedDevice> Open(const std::string& id, const process::StepReport& on_step);
 };
 
 // The work of a measuring process: checks and times configs, one after the other, on a device with one problem in its
@@ -52,7 +53,8 @@ class MeasureSession {
 
   // Returns the device's errors.
   static absl::StatusOr<std::unique_ptr<MeasureSession>> Open(OpenedDevice opened, wire::Setup setup,
-                                                              process::SharedBytes data, Reports reports);
+                                                              process::SharedBytes data, Reports reports,
+                                                              const process::StepReport& on_step);
 
   // Returns one outcome. A failure of the config is part of it. `next` may be null; it is the config that the next call
   // will probably get. Its code is loaded while the device runs `config` for the first time, which is not timed:

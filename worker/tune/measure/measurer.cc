@@ -40,7 +40,8 @@ absl::StatusOr<std::unique_ptr<Measurer>> Measurer::Start(const MeasureProblem& 
     image = MakeImage(problem, options.device);
     RETURN_IF_ERROR(image.status());
   }
-  auto measurer = std::unique_ptr<Measurer>(new Measurer(*std::move(image), std::move(options), std::move(opening)));
+  auto measurer =
+      std::unique_ptr<Measurer>(new Measurer(*std::move(image), problem.last, std::move(options), std::move(opening)));
   if (!problem.baselines.empty()) {
     RETURN_IF_ERROR(measurer->ChooseBaseline(problem.baselines));
     return measurer;
@@ -112,6 +113,15 @@ void Measurer::Retire() {
   retired_.erase(std::remove_if(retired_.begin(), retired_.end(), has_ended), retired_.end());
   active_->Interrupt();
   retired_.push_back(std::move(active_));
+}
+
+absl::Status Measurer::AwaitLast() {
+  if (!last_.valid()) return absl::OkStatus();
+  const process::ReportedStep step(options_.on_step, "await last data");
+  RETURN_IF_ERROR(last_.get().status());
+  RETURN_IF_ERROR(SetLast(*last_.get(), &image_));
+  last_ = {};
+  return absl::OkStatus();
 }
 
 absl::Status Measurer::CheckRequest(const MeasureRequest& request) const {
@@ -215,6 +225,7 @@ absl::StatusOr<FinalOutcome> Measurer::MeasureInterleaved(absl::Span<const Measu
   for (const MeasureRequest& request : requests) {
     RETURN_IF_ERROR(CheckRequest(request));
   }
+  RETURN_IF_ERROR(AwaitLast());
   absl::StatusOr<std::optional<std::vector<wire::Outcome>>> turns = TakeTurns(requests, effort);
   if (!turns.ok()) return turns.status();
   if (turns->has_value()) return CompareOutcomes(**std::move(turns), /*interleaved=*/true);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <future>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -44,18 +45,22 @@ class Measurer {
   // failure shows when `next` is measured.
   absl::StatusOr<wire::Outcome> Measure(const MeasureRequest& request, const MeasureRequest* next = nullptr);
 
-  // Checks the configs on the problem's last data set, then takes samples in turns, A B C A B C..., so that drift
-  // (clocks, temperature, other programs) affects all configs equally. Each config gets one sample per round, and more
-  // rounds are taken if throttling requires it. Returns the errors of Measure().
+  // Checks the configs on the problem's last data set, for which it waits, then takes samples in turns, A B C A B C...,
+  // so that drift (clocks, temperature, other programs) affects all configs equally. Each config gets one sample per
+  // round, and more rounds are taken if throttling requires it. Returns the errors of Measure() and those of
+  // MeasureProblem::last.
   absl::StatusOr<FinalOutcome> MeasureInterleaved(absl::Span<const MeasureRequest> requests, const FinalEffort& effort);
 
  private:
-  Measurer(ProblemImage image, MeasurerOptions options, std::unique_ptr<MeasuringProcess> opening)
-      : image_(std::move(image)), options_(std::move(options)), opening_(std::move(opening)) {}
+  Measurer(ProblemImage image, std::shared_future<absl::StatusOr<DataSet>> last, MeasurerOptions options,
+           std::unique_ptr<MeasuringProcess> opening)
+      : image_(std::move(image)), last_(std::move(last)), options_(std::move(options)), opening_(std::move(opening)) {}
 
   absl::Status ChooseBaseline(const std::vector<MeasureRequest>& baselines);
   // Runs the reference in the active process and puts its results into the image and into that process.
   absl::Status RunReference(const MeasureRequest& reference);
+  // Waits for the last data set, before its first use.
+  absl::Status AwaitLast();
   absl::Status CheckRequest(const MeasureRequest& request) const;
   // Returns a process that is ready, and starts the next standby process.
   absl::StatusOr<MeasuringProcess*> Ready();
@@ -70,7 +75,8 @@ class Measurer {
   absl::StatusOr<std::optional<std::vector<wire::Outcome>>> TakeTurns(absl::Span<const MeasureRequest> requests,
                                                                       const FinalEffort& effort);
 
-  ProblemImage image_;  // does not change after Start
+  ProblemImage image_;                                // after Start, only the last data set is added
+  std::shared_future<absl::StatusOr<DataSet>> last_;  // invalid: the image has it, too
   const MeasurerOptions options_;
   std::unique_ptr<MeasuringProcess> opening_;  // without a problem yet; null after the first StandBy
   std::unique_ptr<MeasuringProcess> active_;

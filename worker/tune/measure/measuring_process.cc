@@ -17,6 +17,11 @@ constexpr absl::Duration kSendLimit = absl::Seconds(30);
 // For printing or saving the values of one launch. The files may be on a network file system.
 constexpr absl::Duration kDebugLimit = absl::Minutes(10);
 
+void ReportStart(const wire::Ready& ready, const process::StepReport& on_step) {
+  const auto at = [](int64_t ns) { return SteadyTime(std::chrono::nanoseconds(ns)); };
+  for (const wire::StartStep& step : ready.steps()) on_step(step.name(), "", at(step.begin_ns()), at(step.end_ns()));
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<MeasuringProcess>> MeasuringProcess::Start(const MeasurerOptions& options) {
@@ -46,6 +51,7 @@ absl::Status MeasuringProcess::ReceiveReady(SteadyTime end) {
   if (!status.ok()) {
     return absl::UnavailableError(Cat("the measuring process did not become ready: ", status.message()));
   }
+  if (on_step_) ReportStart(reply.ready(), on_step_);
   if (!reply.has_refused()) return absl::OkStatus();
   return {static_cast<absl::StatusCode>(reply.refused().code()), record::AbslView(reply.refused().message())};
 }
@@ -128,6 +134,19 @@ absl::StatusOr<std::string> MeasuringProcess::Read(const wire::Request& request,
   RETURN_IF_ERROR(child_->Receive(&reply, limits.load));
   if (reply.contents().size() == request.read().size()) return std::move(*reply.mutable_contents());
   return absl::InternalError(Cat("the contents of buffer ", request.read().buffer(), " cannot be read"));
+}
+
+std::shared_ptr<OpeningProcess> OpeningProcess::Start(const MeasurerOptions& options) {
+  auto opening = std::make_shared<OpeningProcess>();
+  absl::StatusOr<std::unique_ptr<MeasuringProcess>> started = MeasuringProcess::Start(options);
+  absl::MutexLock lock(&opening->mutex_);
+  if (started.ok()) opening->process_ = *std::move(started);
+  return opening;
+}
+
+std::unique_ptr<MeasuringProcess> OpeningProcess::Take() {
+  absl::MutexLock lock(&mutex_);
+  return std::move(process_);
 }
 
 }  // namespace telemetry::worker::tune::measure

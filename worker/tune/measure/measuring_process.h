@@ -6,8 +6,10 @@
 #include <optional>
 #include <string>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "proto/base/steady.h"
 #include "worker/debug/debug_options.h"
@@ -86,7 +88,8 @@ class MeasuringProcess {
         start_limit_(options.start_limit),
         memory_limit_bytes_(options.debug.is_on() ? 0 : options.memory_limit_bytes),
         debug_(options.debug),
-        print_(options.on_debug) {}
+        print_(options.on_debug),
+        on_step_(options.on_step) {}
 
   // Waits until `end` for a reply that says that the process is ready.
   absl::Status ReceiveReady(SteadyTime end);
@@ -99,7 +102,22 @@ class MeasuringProcess {
   const uint64_t memory_limit_bytes_;
   const debug::DebugOptions debug_;
   const debug::DebugPrint print_;
+  const process::StepReport on_step_;
   bool is_ready_ = false;
+};
+
+// A measuring process that opens the device before the problem is known. Thread-safe.
+class OpeningProcess {
+ public:
+  // Take() returns null if the process cannot be started; the error shows when another one is.
+  static std::shared_ptr<OpeningProcess> Start(const MeasurerOptions& options);
+
+  // Returns the process at the first call, null later.
+  std::unique_ptr<MeasuringProcess> Take() ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  absl::Mutex mutex_;
+  std::unique_ptr<MeasuringProcess> process_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace telemetry::worker::tune::measure

@@ -89,7 +89,8 @@ absl::Status CheckProblem(const MeasureProblem& problem) {
     RETURN_IF_ERROR(CheckLayout(buffer));
   }
   if (problem.data_sets.empty()) return absl::InvalidArgumentError("the problem has no data set to measure on");
-  if (problem.reference.has_value() && (!problem.baselines.empty() || problem.data_sets.size() != 1)) {
+  if (problem.reference.has_value() &&
+      (!problem.baselines.empty() || problem.data_sets.size() != 1 || problem.last.valid())) {
     return absl::InvalidArgumentError("a problem with a reference has one data set and no baselines");
   }
   for (const DataSet& set : problem.data_sets) {
@@ -136,9 +137,9 @@ void CopyValue(device::DType dtype, double value, std::byte* to) {
   }
 }
 
-void CopyExpected(const ProblemBuffer& buffer, const std::vector<double>& values, std::byte* to) {
+void CopyExpected(device::DType dtype, const std::vector<double>& values, std::byte* to) {
   ForEachPart(values.size(), kElementsPerPart, [&](size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i) CopyValue(buffer.dtype, values[i], to + i * kExpectedElementBytes);
+    for (size_t i = begin; i < end; ++i) CopyValue(dtype, values[i], to + i * kExpectedElementBytes);
   });
 }
 
@@ -148,25 +149,33 @@ void CopyInitial(const std::vector<std::byte>& bytes, std::byte* to) {
               [&](size_t begin, size_t end) { std::memcpy(to + begin, bytes.data() + begin, end - begin); });
 }
 
-void CopySample(const ProblemBuffer& buffer, const std::vector<ExpectedElement>& sample, std::byte* places,
-                std::byte* values) {
-  for (size_t i = 0; i < sample.size(); ++i) {
-    std::memcpy(places + i * sizeof(sample[i].place), &sample[i].place, sizeof(sample[i].place));
-    CopyValue(buffer.dtype, sample[i].value, values + i * kExpectedElementBytes);
+void CopySample(device::DType dtype, const std::vector<ExpectedElement>& sample, std::byte* places, std::byte* values) {
+  ForEachPart(sample.size(), kElementsPerPart, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      std::memcpy(places + i * sizeof(sample[i].place), &sample[i].place, sizeof(sample[i].place));
+      CopyValue(dtype, sample[i].value, values + i * kExpectedElementBytes);
+    }
+  });
+}
+
+void CopyData(const DataSet& set, const wire::Setup& setup, int index, std::byte* to) {
+  for (int i = 0; i < setup.buffers_size(); ++i) {
+    const BufferData& data = set.buffers[static_cast<size_t>(i)];
+    const auto dtype = static_cast<device::DType>(setup.buffers(i).dtype());
+    const wire::Contents& contents = setup.data_sets(index).buffers(i);
+    CopyInitial(data.initial, to + contents.initial().offset());
+    CopyExpected(dtype, data.expected, to + contents.expected().offset());
+    CopySample(dtype, data.sample, to + contents.sample_places().offset(), to + contents.sample_values().offset());
   }
 }
 
-void CopyData(const MeasureProblem& problem, const wire::Setup& setup, std::byte* to) {
-  for (size_t set = 0; set < problem.data_sets.size(); ++set) {
-    for (size_t i = 0; i < problem.buffers.size(); ++i) {
-      const BufferData& data = problem.data_sets[set].buffers[i];
-      const wire::Contents& contents = setup.data_sets(static_cast<int>(set)).buffers(static_cast<int>(i));
-      CopyInitial(data.initial, to + contents.initial().offset());
-      CopyExpected(problem.buffers[i], data.expected, to + contents.expected().offset());
-      CopySample(problem.buffers[i], data.sample, to + contents.sample_places().offset(),
-                 to + contents.sample_values().offset());
-    }
-  }
+// Returns true if the data have the sizes of the contents, and the sample lies within the buffer.
+bool Fits(const BufferData& data, const wire::Buffer& buffer, const wire::Contents& contents) {
+  const auto inside = [&buffer](const ExpectedElement& element) { return element.place < buffer.elements(); };
+  return data.initial.size() == contents.initial().size() &&
+         data.expected.size() * kExpectedElementBytes == contents.expected().size() &&
+         data.sample.size() * sizeof(ExpectedElement::place) == contents.sample_places().size() &&
+         std::all_of(data.sample.begin(), data.sample.end(), inside);
 }
 
 }  // namespace
@@ -177,10 +186,13 @@ absl::StatusOr<ProblemImage> MakeImage(const MeasureProblem& problem, const std:
   image.setup.set_device(device);
   for (const ProblemBuffer& buffer : problem.buffers) *image.setup.add_buffers() = Describe(buffer);
   uint64_t end = 0;
-  for (const DataSet& set : problem.data_sets) {
+  std::vector<const DataSet*> sets;
+  for (const DataSet& set : problem.data_sets) sets.push_back(&set);
+  if (problem.last.valid()) sets.push_back(sets.front());
+  for (const DataSet* set : sets) {
     wire::DataSet* placed = image.setup.add_data_sets();
-    for (size_t i = 0; i < set.buffers.size(); ++i) {
-      const BufferData& data = set.buffers[i];
+    for (size_t i = 0; i < set->buffers.size(); ++i) {
+      const BufferData& data = set->buffers[i];
       wire::Contents* contents = placed->add_buffers();
       Place(data.initial.size(), &end, contents->mutable_initial());
       const bool follows = OriginOf(problem) == Origin::kReference && problem.buffers[i].expected.has_value();
@@ -193,8 +205,23 @@ absl::StatusOr<ProblemImage> MakeImage(const MeasureProblem& problem, const std:
   ASSIGN_OR_RETURN(process::SharedBytes data,
                    process::SharedBytes::Create("telemetry-problem", std::max<uint64_t>(end, 1)));
   image.data = std::move(data);
-  CopyData(problem, image.setup, image.data.mutable_bytes().data());
+  std::byte* const to = image.data.mutable_bytes().data();
+  for (size_t i = 0; i < problem.data_sets.size(); ++i) {
+    CopyData(problem.data_sets[i], image.setup, static_cast<int>(i), to);
+  }
   return image;
+}
+
+absl::Status SetLast(const DataSet& set, ProblemImage* image) {
+  const int index = image->setup.data_sets_size() - 1;
+  const wire::DataSet& placed = image->setup.data_sets(index);
+  bool fits = set.buffers.size() == static_cast<size_t>(placed.buffers_size());
+  for (int i = 0; fits && i < placed.buffers_size(); ++i) {
+    fits = Fits(set.buffers[static_cast<size_t>(i)], image->setup.buffers(i), placed.buffers(i));
+  }
+  if (!fits) return absl::InvalidArgumentError("the last data set of the problem has other sizes than the first");
+  CopyData(set, image->setup, index, image->data.mutable_bytes().data());
+  return absl::OkStatus();
 }
 
 void SetExpected(int buffer, uint64_t first, absl::Span<const std::byte> elements, ProblemImage* image) {

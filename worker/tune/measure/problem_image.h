@@ -18,6 +18,10 @@ struct ProblemImage {
 // message names the buffer and the error. RESOURCE_EXHAUSTED: there is not enough memory.
 absl::StatusOr<ProblemImage> MakeImage(const MeasureProblem& problem, const std::string& device);
 
+// Fills in the last data set of a problem whose image was made before it (MeasureProblem::last). Processes that have
+// the image see it. INVALID_ARGUMENT: it has other sizes than the first data set.
+absl::Status SetLast(const DataSet& set, ProblemImage* image);
+
 // Converts `elements` bytes of device memory of this buffer to its expected results, from element `first` on. `image`
 // is that of a problem with a reference.
 void SetExpected(int buffer, uint64_t first, absl::Span<const std::byte> elements, ProblemImage* image);

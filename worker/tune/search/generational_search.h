@@ -86,6 +86,7 @@ class GenerationalSearch : public SearchAlgorithm {
 
   const PointSpace& space() const { return space_; }
   PredictedTimes& predicted_times() { return predicted_; }
+  size_t most_at_once() const { return most_at_once_; }
   const SearchLimits& limits() const { return limits_; }
   Random& random() { return random_; }
   Sampler& sampler() { return sampler_; }

@@ -8,16 +8,18 @@
 namespace telemetry::worker::tune::search {
 namespace {
 
-constexpr size_t kParents = 12;           // best points that are mixed
-constexpr int kMixtures = 300;            // mixtures among the candidates
-constexpr int kStrangers = 200;           // plausible random points among the candidates
-constexpr size_t kFirstOfRelated = 10;    // configs of the first generation that related runs predict to be fast
-constexpr int kClimbs = 3;                // rounds that add the neighbours of the best candidates
-constexpr size_t kClimbers = 12;          // candidates whose neighbours a round adds
-constexpr size_t kExploredAround = 6;     // best points whose neighbours are explored
-constexpr size_t kPolishedAround = 3;     // best points whose neighbours are polished
-constexpr double kPolishedShare = 0.2;    // the last part of max_configs, in which generations only polish
-constexpr size_t kMostLate = 10;          // configs in flight in that part, before the next are proposed
+constexpr size_t kParents = 12;         // best points that are mixed
+constexpr int kMixtures = 300;          // mixtures among the candidates
+constexpr int kStrangers = 200;         // plausible random points among the candidates
+constexpr size_t kFirstOfRelated = 10;  // configs of the first generation that related runs predict to be fast
+constexpr int kClimbs = 3;              // rounds that add the neighbours of the best candidates
+constexpr size_t kClimbers = 12;        // candidates whose neighbours a round adds
+constexpr size_t kExploredAround = 6;   // best points whose neighbours are explored
+constexpr size_t kPolishedAround = 3;   // best points whose neighbours are polished
+constexpr double kPolishedShare = 0.2;  // the last part of max_configs, in which generations only polish
+// Configs in flight in that part, before the next are proposed: more if many compilers would be idle.
+constexpr size_t kMostLate = 10;
+constexpr size_t kMostLateOfMany = 16;
 constexpr size_t kConsideredAtOnce = 32;  // candidates that one thread considers at a time
 constexpr double kPolishedInEach = 0.2;   // the part of every generation that polishes
 
@@ -30,7 +32,10 @@ bool SurrogateSearch::IsLate() const { return room() <= kPolishedShare * limits(
 bool SurrogateSearch::NeedsOutcomes() const {
   if (MayFollow()) return false;
   if (2 * outcomes().size() < static_cast<size_t>(limits().first_generation)) return true;
-  return IsLate() && Unfinished().size() > kMostLate;
+  if (!IsLate()) return false;
+  const size_t most =
+      most_at_once() > kMostLateOfMany ? kMostLate : std::clamp(2 * most_at_once(), kMostLate, kMostLateOfMany);
+  return Unfinished().size() > most;
 }
 
 void SurrogateSearch::FillStart() {

@@ -95,6 +95,39 @@ TEST_F(RealCompilersTest, CodeIsKeptForLaterPools) {
   EXPECT_EQ(pool_->stats().busy_seconds, results[2].seconds);
 }
 
+TEST_F(RealCompilersTest, KeptCodeNeedsNoProcess) {
+  if (!HasNvrtc()) GTEST_SKIP() << "no NVRTC";
+  const TempFolder folder;
+  StartPool({.processes = 1, .code_folder = folder.path()});
+  SubmitCuda(CudaSource(1));
+  Results();
+  StartPool({.program = {.path = "/no/such/program"}, .processes = 1, .code_folder = folder.path()});
+  SubmitCuda(CudaSource(1));
+  SubmitCuda(CudaSource(2));
+  const std::vector<CompileResult> results = Results();
+  EXPECT_TRUE(results[1].code.ok()) << results[1].log();
+  EXPECT_FALSE(results[2].code.ok());
+}
+
+TEST_F(RealCompilersTest, ASourceThatExceedsNearlyTheSameLimitIsNotCompiledAgain) {
+  if (!HasNvrtc()) GTEST_SKIP() << "no NVRTC";
+  const TempFolder folder;
+  const auto compile = [&](absl::Duration limit) {
+    StartPool({.processes = 1, .time_limit = limit, .code_folder = folder.path()});
+    SubmitCuda(kEndlessSource);
+    return Results().back();
+  };
+  const CompileResult first = compile(absl::Milliseconds(300));
+  EXPECT_EQ(ResultCode(first), StatusCode::kDeadlineExceeded);
+  EXPECT_FALSE(first.from_folder);
+  const CompileResult again = compile(absl::Milliseconds(400));
+  EXPECT_EQ(ResultCode(again), StatusCode::kDeadlineExceeded);
+  EXPECT_TRUE(again.from_folder);
+  EXPECT_NEAR(again.seconds, 0.3, 1e-6);
+  EXPECT_EQ(pool_->stats().timeouts, 1);
+  EXPECT_FALSE(compile(absl::Milliseconds(600)).from_folder);
+}
+
 TEST_F(RealCompilersTest, TheCodeFolderIsTrimmed) {
   if (!HasNvrtc()) GTEST_SKIP() << "no NVRTC";
   const TempFolder folder;

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <future>
+
 #include "tests/worker/tune/measure/measure_fixture.h"
 
 namespace telemetry::worker::tune::measure {
@@ -42,6 +44,34 @@ TEST_F(FinalTest, WhatIsRightByChanceDoesNotWin) {
   EXPECT_EQ(final.outcomes[0].failure().error_class(), "WrongResult");
   EXPECT_FALSE(final.tied_with_best[0]);
   ExpectThatTheNextIsMeasuredRight();
+}
+
+// Starts the measurer with a problem whose last data set is `last`, which follows later.
+class LateDataTest : public FinalTest {
+ protected:
+  void SetUp() override {
+    MeasureProblem problem = DoublingProblem(1);
+    problem.last = last_.get_future().share();
+    Start(problem);
+  }
+
+  std::promise<absl::StatusOr<DataSet>> last_;
+};
+
+TEST_F(LateDataTest, OnlyTheFinalWaitsForTheLastDataSet) {
+  const std::string by_chance = "out[i] = 2.0f * (i + 1);";
+  EXPECT_TRUE(Measure(by_chance).has_perf_ms()) << "right on the first data set";
+  last_.set_value(DoublingProblem(2).data_sets[1]);
+  const FinalOutcome final = Final({by_chance, kRight});
+  EXPECT_EQ(final.best, 1);
+  EXPECT_EQ(final.outcomes[0].failure().error_class(), "WrongResult");
+  ExpectThatTheNextIsMeasuredRight();
+}
+
+TEST_F(LateDataTest, ALastDataSetThatCannotBeMadeEndsTheFinal) {
+  last_.set_value(absl::ResourceExhaustedError("no memory"));
+  EXPECT_EQ(measurer_->MeasureInterleaved({RequestFor(kRight)}, {.rounds = 5}).status(),
+            absl::ResourceExhaustedError("no memory"));
 }
 
 TEST_F(FinalTest, WhatEndsTheProcessIsFoundAndTheOthersGoOn) {

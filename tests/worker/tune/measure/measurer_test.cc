@@ -36,6 +36,23 @@ TEST_F(MeasurerTest, TimesWhatIsRight) {
   }
 }
 
+TEST_F(MeasurerTest, AProcessMayOpenTheDeviceBeforeTheProblemIsKnown) {
+  std::vector<std::string> steps;
+  const MeasurerOptions options = {
+      .device = DeviceName(),
+      .on_step = [&steps](std::string_view step, std::string_view, SteadyTime begin, SteadyTime end) {
+        EXPECT_LE(begin, end);
+        steps.emplace_back(step);
+      }};
+  const std::shared_ptr<OpeningProcess> opening = OpeningProcess::Start(options);
+  std::unique_ptr<MeasuringProcess> process = opening->Take();
+  ASSERT_NE(process, nullptr);
+  EXPECT_EQ(opening->Take(), nullptr) << "it has one problem";
+  measurer_ = Measurer::Start(DoublingProblem(), options, std::move(process)).value();
+  EXPECT_THAT(steps, ElementsAre("image", "child device", "child checks", "child memory", "problem"));
+  ExpectThatTheNextIsMeasuredRight();
+}
+
 TEST_F(MeasurerTest, FindsTheFirstWrongResult) {
   const wire::Outcome outcome = Measure("out[i] = i == 123 ? 1.5f : i == 500 ? 0.0f : 2.0f * x[i];");
   ASSERT_TRUE(outcome.has_failure());

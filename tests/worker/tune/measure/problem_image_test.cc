@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <future>
 
 namespace telemetry::worker::tune::measure {
 namespace {
@@ -64,6 +65,48 @@ TEST(ProblemImageTest, HasRoomForTheResultsOfAReference) {
   EXPECT_EQ(MakeImage(problem, "opencl:0")->setup.data_sets(0).buffers(0).expected().size(), 0u) << "it is read-only";
   problem.data_sets.push_back(problem.data_sets[0]);
   EXPECT_THAT(Refusal(problem), HasSubstr("one data set"));
+}
+
+// Returns a problem whose last data set follows.
+MeasureProblem WithLast() {
+  MeasureProblem problem = SmallProblem();
+  std::promise<absl::StatusOr<DataSet>> last;
+  problem.last = last.get_future().share();
+  return problem;
+}
+
+TEST(ProblemImageTest, TheLastDataSetMayFollow) {
+  ProblemImage image = MakeImage(WithLast(), "opencl:0").value();
+  ASSERT_EQ(image.setup.data_sets_size(), 2);
+  DataSet last = SmallProblem().data_sets[0];
+  last.buffers[0].initial.assign(4, std::byte{9});
+  ASSERT_TRUE(SetLast(last, &image).ok());
+  const auto first_of = [&image](int set) {
+    return FindBytes(image.setup.data_sets(set).buffers(0).initial(), image.data.bytes())->front();
+  };
+  EXPECT_EQ(first_of(0), std::byte{7});
+  EXPECT_EQ(first_of(1), std::byte{9});
+}
+
+TEST(ProblemImageTest, ALastDataSetOfOtherSizesIsRefused) {
+  MeasureProblem problem = WithLast();
+  problem.baselines.resize(1);
+  problem.data_sets[0].buffers[1] = {.sample = {{.place = 1, .value = -2}}};
+  ProblemImage image = MakeImage(problem, "opencl:0").value();
+  const DataSet right = problem.data_sets[0];
+  EXPECT_TRUE(SetLast(right, &image).ok());
+  DataSet other = right;
+  other.buffers[0].initial.pop_back();
+  EXPECT_EQ(SetLast(other, &image).code(), absl::StatusCode::kInvalidArgument);
+  other = right;
+  other.buffers[1].sample.clear();
+  EXPECT_EQ(SetLast(other, &image).code(), absl::StatusCode::kInvalidArgument);
+  other = right;
+  other.buffers[1].sample[0].place = 2;
+  EXPECT_EQ(SetLast(other, &image).code(), absl::StatusCode::kInvalidArgument) << "it is outside of the buffer";
+  other = right;
+  other.buffers.pop_back();
+  EXPECT_EQ(SetLast(other, &image).code(), absl::StatusCode::kInvalidArgument);
 }
 
 // Sets the expected results from these bytes of device memory, in two parts, and returns them as they are compared.
