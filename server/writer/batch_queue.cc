@@ -26,9 +26,11 @@ constexpr absl::Duration kRiseEvery = absl::Milliseconds(100);
 // The limit of a short transaction is between one piece and this many rows, each with kBytesOfRow.
 constexpr uint64_t kMostUrgentRows = 2048;
 constexpr uint64_t kBytesOfRow = call::kShortPiece.bytes / call::kShortPiece.rows;
-// After a transaction with an indivisible batch that took the writer longer than half of kShort, there is a pause of
-// this multiple of that time.
-constexpr int kPauses = 200;
+// After a transaction with an indivisible batch there is a pause of this multiple of the writer's time: none up to half
+// of kShort, and a long one above kLong.
+constexpr int kPauses = 50;
+constexpr absl::Duration kLong = absl::Milliseconds(8);
+constexpr int kLongPauses = 200;
 constexpr absl::Duration kLongestPause = absl::Seconds(30);
 
 }  // namespace
@@ -91,8 +93,9 @@ std::vector<BatchQueue::Entry> BatchQueue::Take() {
 }
 
 void BatchQueue::AddCommit(absl::Duration commit, absl::Duration tidying) {
-  if (last_kind_ == Kind::kIndivisible && commit + tidying > kShort / 2) {
-    indivisible_at_ = After(std::min(kPauses * (commit + tidying), kLongestPause));
+  const absl::Duration whole = commit + tidying;
+  if (last_kind_ == Kind::kIndivisible && whole > kShort / 2) {
+    indivisible_at_ = After(std::min((whole > kLong ? kLongPauses : kPauses) * whole, kLongestPause));
   }
   if (last_kind_ != Kind::kUrgent) return;
   if (commit > kShort) {

@@ -129,6 +129,15 @@ TEST_F(BatchQueueTest, ThePauseAfterAnIndivisibleBatchIsInProportionToItsTime) {
   EXPECT_THAT(Take(), ElementsAre("b"));
 }
 
+TEST_F(BatchQueueTest, AfterATransactionOfMediumTimeThePauseIsShort) {
+  MakeUrgent();
+  for (const char* producer : {"a", "b"}) AddIndivisible("sender", producer);
+  EXPECT_THAT(Take(absl::Milliseconds(4)), ElementsAre("a"));
+  EXPECT_FALSE(queue_.IsReady());
+  now_ += std::chrono::milliseconds(200);
+  EXPECT_THAT(Take(), ElementsAre("b"));
+}
+
 TEST_F(BatchQueueTest, AfterAQuickTransactionIndivisibleBatchesDoNotWait) {
   MakeUrgent();
   for (const char* producer : {"a", "b"}) AddIndivisible("sender", producer);

@@ -1,7 +1,8 @@
 // Tests backups and exports while rows are committed as fast as possible: each contains a prefix of the acknowledged
 // rows, and at least all rows that were acknowledged when it began. The write-ahead log stays short.
 //
-// TELEMETRY_FAULTS: number of backups (default 4).
+// TELEMETRY_FAULTS: number of backups (default 4). In each of them a limited number of rows is committed. Otherwise the
+// dataset would grow by a factor each time, because a larger dataset takes longer.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,6 +28,8 @@ using ::testing::IsEmpty;
 
 constexpr uint64_t kMostLogBytes = uint64_t{64} << 20;
 constexpr char kAttempts[] = "xyz";
+constexpr uint64_t kRowsOfTransaction = 300;
+constexpr uint64_t kRowsOfRound = 20 * kRowsOfTransaction;
 
 int Backups() { return Faults(4); }
 
@@ -47,7 +50,8 @@ class BackupLoadTest : public testing::Test {
   void Write() {
     for (uint64_t seq = 1; !stopping_;) {
       std::vector<v1::Record> records;
-      const uint64_t end = seq + 300;
+      while (seq >= enough_ && !stopping_) std::this_thread::yield();
+      const uint64_t end = seq + kRowsOfTransaction;
       for (; seq < end; ++seq) {
         for (const char attempt : {'x', 'y', 'z'}) {
           records.push_back(Row(attempt, seq, static_cast<double>(seq), 1 + seq % 1000));
@@ -64,6 +68,7 @@ class BackupLoadTest : public testing::Test {
 
   void AwaitMoreRows() {
     const uint64_t before = acked_;
+    enough_ = before + kRowsOfRound;
     while (acked_ == before) std::this_thread::yield();
   }
 
@@ -88,6 +93,7 @@ class BackupLoadTest : public testing::Test {
   TempFolder folder_;
   DatasetStory story_;  // used by the writing thread only
   std::atomic<uint64_t> acked_ = 0;
+  std::atomic<uint64_t> enough_ = kRowsOfRound;  // the writing thread pauses from this row on
   std::atomic<uint64_t> most_log_bytes_ = 0;
   std::atomic<bool> stopping_ = false;
   std::thread thread_;
@@ -101,13 +107,13 @@ TEST_F(BackupLoadTest, EachBackupHoldsAPrefixOfWhatWasAcknowledged) {
     const absl::Time begin = absl::Now();
     ASSERT_TRUE(BackUpDataset(story_.path(), copy).ok());
     const absl::Duration took = absl::Now() - begin;
-    const uint64_t after = acked_ + 300;  // one more transaction may be stored and not yet acknowledged
+    const uint64_t after = acked_ + kRowsOfTransaction;  // one more transaction may be stored and not yet acknowledged
     EXPECT_THAT(CheckDataset(copy)->damage, IsEmpty());
     const std::vector<uint64_t> rows = FindRowBuffer(copy);
     ASSERT_EQ(rows.size(), std::string(kAttempts).size());
     EXPECT_GE(rows[0], before);
     EXPECT_LE(rows[0], after);
-    EXPECT_EQ(rows[0] % 300, 0) << "each transaction is complete";
+    EXPECT_EQ(rows[0] % kRowsOfTransaction, 0) << "each transaction is complete";
     EXPECT_EQ(rows, std::vector<uint64_t>(3, rows[0])) << "all attempts are in the same state";
     if (i + 1 == Backups()) {
       std::cout << "the last of " << Backups() << " backups: " << std::filesystem::file_size(copy) << " bytes in "
