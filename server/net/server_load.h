@@ -2,8 +2,8 @@
 
 namespace telemetry::net {
 
-// What keeps the threads of a server that poll its sockets. kStuck: one works on the bytes of few connections and keeps
-// the others waiting.
+// The load of the threads that poll the sockets of a server. kStuck: one thread works on the bytes of few connections
+// and keeps the others waiting.
 enum class ServerLoad { kLight, kBusy, kStuck };
 
 }  // namespace telemetry::net

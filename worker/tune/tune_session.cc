@@ -9,6 +9,7 @@
 #include "proto/record/counted.h"
 #include "proto/record/ids.h"
 #include "proto/record/strings.h"
+#include "worker/codegen/promising_configs.h"
 #include "worker/device/open_device.h"
 #include "worker/tune/earlier_search.h"
 #include "worker/tune/journal.h"
@@ -82,9 +83,9 @@ void DescribeEffort(const measure::MeasureEffort& effort, record::Json* environm
 
 // Returns true if another search with these options should propose the same configs: it begins with nothing that other
 // attempts or a cost model know.
-bool MayRepeat(const search::SearchOptions& search) {
-  return search.effort != search::Effort::kNone && search.finite_configs.empty() && search.starting_points.empty() &&
-         search.related.empty() && !search.predict;
+bool MayRepeat(const search::SearchOptions& search, const codegen::ConfigSpace& space) {
+  return search.effort != search::Effort::kNone && search.finite_configs.empty() && search.related.empty() &&
+         !search.predict && search.starting_points == codegen::PromisingConfigs(space);
 }
 
 std::string LimitText(const std::optional<int>& limit) { return limit ? Cat(*limit) : "none"; }
@@ -220,6 +221,10 @@ absl::StatusOr<TuneSession::Preparation> TuneSession::Prepare(const v1::Run& run
     if (may_confirm) confirmed = ConfigsToConfirm(known, space);
   }
   if (confirmed.empty()) {
+    if (tuner->search.effort != search::Effort::kNone) {
+      std::vector<codegen::Config> promising = codegen::PromisingConfigs(space);
+      std::move(promising.begin(), promising.end(), std::back_inserter(tuner->search.starting_points));
+    }
     std::move(known.starting_points.begin(), known.starting_points.end(),
               std::back_inserter(tuner->search.starting_points));
     if (options_.suggest && tuner->search.effort != search::Effort::kNone) {
@@ -260,7 +265,7 @@ absl::StatusOr<TaskResult> TuneSession::RunAttempt(TuneSubject subject, recordin
   const compile::CodeFolder code_folder(tuner.processes.compile.code_folder);
   const EarlierSearch earlier(&code_folder, JournalName(info.run.run_id(), tuner, options_.begin_with_known),
                               subject.kernel->device()->properties());
-  const bool may_repeat = MayRepeat(tuner.search);
+  const bool may_repeat = MayRepeat(tuner.search, subject.kernel->config_space());
   if (may_repeat) tuner.search.earlier = earlier.Find();
   const bool has_warm_caches = tuner.processes.effort.warm;
   ASSIGN_OR_RETURN(TuneResult tuned, tune::Tune(std::move(subject), std::move(tuner),

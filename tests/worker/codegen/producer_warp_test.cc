@@ -7,6 +7,7 @@
 #include "tests/worker/codegen/proof_test.h"
 #include "worker/codegen/config_space.h"
 #include "worker/codegen/emit/generate.h"
+#include "worker/codegen/promising_configs.h"
 
 // Tests loops whose tiles a producer warp copies with TMA (producer_warp).
 
@@ -185,6 +186,21 @@ TEST(ProducerWarp, IsAChoiceWhereTmaCanCopy) {
   KernelCase at_launch;
   at_launch.Input("a", DType::kF16, {64, 64}).Input("b", DType::kF16, {64, 64}).SizesAtLaunch().Trace(Matmul);
   EXPECT_FALSE(IsChoice(at_launch.ir()));
+}
+
+TEST(ProducerWarp, ASearchOfProductsBeginsWithConfigsThatHaveIt) {
+  const ConfigSpace large = ConfigSpaceFor(MatmulCase(DType::kF16, 4096, 4096, 4096).ir(), kWithTma);
+  const std::vector<Config> configs = PromisingConfigs(large);
+  ASSERT_EQ(configs.size(), 3u);
+  const std::string first = configs[0].ToString();
+  EXPECT_TRUE(Includes(first, "block_sizes=[128, 256, 64]")) << first;
+  EXPECT_TRUE(Includes(first, "pid_type='persistent_interleaved', producer_warp=True")) << first;
+  // Blocks are not longer than the axes.
+  const std::vector<Config> of_batches = PromisingConfigs(ConfigSpaceFor(BatchesCase().ir(), kWithTma));
+  ASSERT_FALSE(of_batches.empty());
+  EXPECT_TRUE(Includes(of_batches[0].ToString(), "block_sizes=[128, 64, 64]")) << of_batches[0].ToString();
+  EXPECT_TRUE(PromisingConfigs(ConfigSpaceFor(MatmulCase(DType::kF16, 64, 64, 64).ir(), Target())).empty());
+  EXPECT_TRUE(PromisingConfigs(ConfigSpaceFor(DotOfDotCase(DType::kF16).ir(), kWithTma)).empty());
 }
 
 TEST(ProducerWarp, IsNotAChoiceForStridesThatTmaDoesNotHave) {

@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 
+#include "worker/codegen/product_loop.h"
+#include "worker/codegen/target.h"
 #include "worker/ir/trace.h"
 #include "worker/kernels/library.h"
 #include "worker/kernels/trace_problem.h"
@@ -12,6 +14,10 @@ namespace {
 codegen::ConfigSpace TracedSpace(const kernels::LibraryKernel& kernel, const kernels::Problem& problem) {
   const absl::StatusOr<ir::DeviceIr> device_ir = kernels::TraceProblem(kernel, problem);
   if (!device_ir.ok()) std::abort();
+  // sm_100 has all choices of products but producer_warp, which the tests do not need.
+  if (codegen::FindProductLoop(*device_ir)) {
+    return codegen::ConfigSpaceFor(*device_ir, {.dialect = device::Dialect::kCuda, .sm = 100});
+  }
   return codegen::ConfigSpaceFor(*device_ir);
 }
 
