@@ -102,10 +102,14 @@ void BatchesWithBias(Trace& t) {
   t.Store(out, {b, m, n}, sum[0] + t.Load(bias, {n}));
 }
 
-KernelCase BatchesCase(const RowStrides& strides = {72 * 48, 48, 1}) {
+constexpr int64_t kBatches = 3;
+constexpr int64_t kRows = 72;
+constexpr int64_t kDepth = 48;
+
+KernelCase BatchesCase(const RowStrides& strides = {kRows * kDepth, kDepth, 1}) {
   KernelCase kernel;
-  kernel.Input("x", DType::kF16, {3, 72, 48}, strides)
-      .Input("y", DType::kF16, {3, 48, 64})
+  kernel.Input("x", DType::kF16, {kBatches, kRows, kDepth}, strides)
+      .Input("y", DType::kF16, {kBatches, kDepth, 64})
       .Input("bias", DType::kF32, {64})
       .Trace(BatchesWithBias);
   return kernel;
@@ -113,7 +117,7 @@ KernelCase BatchesCase(const RowStrides& strides = {72 * 48, 48, 1}) {
 
 // Checks batches whose rows are next to each other in memory, and batches whose rows alternate.
 TEST_P(ProducerWarpCode, BatchesAndCodeAfterTheLoop) {
-  for (const RowStrides& strides : {RowStrides{72 * 48, 48, 1}, RowStrides{48, 3 * 48, 1}}) {
+  for (const RowStrides& strides : {RowStrides{kRows * kDepth, kDepth, 1}, RowStrides{kDepth, kBatches * kDepth, 1}}) {
     for (const char* config :
          {"block_sizes=[64, 64, 16], num_stages=2", "block_sizes=[64, 64, 32], num_warps=8, num_stages=3",
           "block_sizes=[64, 64, 16], num_stages=2, pid_type='persistent_interleaved'"}) {

@@ -35,8 +35,9 @@ class BaselineTest : public testing::Test {
   absl::Status Start() {
     absl::StatusOr<std::unique_ptr<measure::Measurer>> started =
         measure::Measurer::Start(problem_, {.device = fixture_.device()->id(), .program = program_});
-    if (started.ok()) measurer_ = *std::move(started);
-    return started.status();
+    if (!started.ok()) return started.status();
+    measurer_ = *std::move(started);
+    return absl::OkStatus();
   }
 
   measure::wire::Outcome Measure(const GeneratedKernel& generated) {

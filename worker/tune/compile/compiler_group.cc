@@ -86,8 +86,8 @@ CompilerGroup::Lane* CompilerGroup::StartLane() {
 }
 
 void CompilerGroup::StartLaneIfNeeded() {
-  const auto idle = static_cast<size_t>(
-      std::count_if(lanes_.begin(), lanes_.end(), [](const auto& lane) { return lane->member == nullptr; }));
+  const auto idle =
+      static_cast<size_t>(std::count_if(lanes_.begin(), lanes_.end(), [](const auto& lane) { return lane->is_free; }));
   size_t waiting = 0;
   for (const Member* member : members_) waiting += member->waiting_.size();
   if (waiting > idle && lanes_.size() < static_cast<size_t>(processes_)) StartLane();
@@ -119,8 +119,14 @@ void CompilerGroup::Run(Lane* lane) {
   WarmUp(lane);
   while (const std::shared_ptr<Task> task = Next(lane)) {
     const Calls& calls = lane->member->calls_;
-    calls.finish(task.get(),
-                 lane->compiler.Compile(task->job, calls.limit_for(task->job), task->cancelled, calls.code_folder));
+    CompileResult result =
+        lane->compiler.Compile(task->job, calls.limit_for(task->job), task->cancelled, calls.code_folder);
+    {
+      // Who waits for the result may add the next task at once; it needs no other lane.
+      absl::MutexLock lock(&mutex_);
+      lane->is_free = true;
+    }
+    calls.finish(task.get(), std::move(result));
     absl::MutexLock lock(&mutex_);
     --lane->member->running_;
     lane->member = nullptr;
@@ -137,6 +143,7 @@ std::shared_ptr<CompilerGroup::Task> CompilerGroup::Next(Lane* lane) {
   member->waiting_.pop_front();
   ++member->running_;
   member->served_ = ++begun_;
+  lane->is_free = false;
   lane->member = member;
   lane->task = task.get();
   return task;

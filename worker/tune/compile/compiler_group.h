@@ -88,6 +88,7 @@ class CompilerGroup {
     Compiler compiler;
     Member* member = nullptr;  // whose task is running; null: idle
     Task* task = nullptr;      // that is running
+    bool is_free = true;       // no task compiles; the result of the last one may not be delivered yet
     bool is_warm = true;       // false: it compiles the source of Prewarm before its first task
     std::thread thread;
   };
