@@ -122,7 +122,7 @@ void CompilerGroup::Run(Lane* lane) {
     CompileResult result =
         lane->compiler.Compile(task->job, calls.limit_for(task->job), task->cancelled, calls.code_folder);
     {
-      // Who waits for the result may add the next task at once; it needs no other lane.
+      // A caller that waits for the result may add the next task at once, which needs no other lane.
       absl::MutexLock lock(&mutex_);
       lane->is_free = true;
     }
