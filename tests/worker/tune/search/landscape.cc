@@ -28,7 +28,6 @@ Point DrawOptimum(const PointSpace& space, Random* random) {
     Point point = space.Default();
     for (size_t i = 0; i < point.size(); ++i) {
       const int64_t count = space.dimensions()[i].count();
-      if (count == 1) continue;
       if (!space.dimensions()[i].is_ordered()) {
         point[i] = random->Below(count);
       } else {
@@ -48,8 +47,7 @@ Landscape::Landscape(const codegen::ConfigSpace& space, LandscapeOptions options
   divide_ = random.Index(optimum_.size());
   for (size_t i = 0; i < space_.dimensions().size(); ++i) {
     const Dimension& dimension = space_.dimensions()[i];
-    // A parameter without a choice changes nothing, not even the effects of the others.
-    const bool matters = dimension.count() > 1 && (IsSize(dimension) || random.Chance(0.5));
+    const bool matters = IsSize(dimension) || random.Chance(0.5);
     weights_.push_back(matters ? 0.01 + (IsSize(dimension) ? 0.08 : 0.02) * random.Real() : 0);
     choices_.emplace_back();
     if (IsSize(dimension)) sizes_.push_back(i);

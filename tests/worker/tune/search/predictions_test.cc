@@ -24,7 +24,7 @@ namespace telemetry::worker::tune::search {
 namespace {
 
 constexpr char kPredictedKernel[] = "matmul";
-constexpr uint64_t kPredictedSeeds = 15;
+constexpr uint64_t kPredictedSeeds = 9;
 
 double SignedReal(Random* random) { return (static_cast<double>(random->Index(2001)) - 1000) / 1000; }
 
@@ -106,7 +106,7 @@ TEST(PredictionsTest, AModelThatIsWrongFadesOut) {
   std::printf("best of 100 configs: %.3f, with an inverted model %.3f, with nonsense %.3f\n", MiddleOf(plain),
               MiddleOf(inverted), MiddleOf(nonsense));
   EXPECT_LE(MiddleOf(inverted), 1.1 * MiddleOf(plain));
-  EXPECT_LE(MiddleOf(nonsense), 1.15 * MiddleOf(plain));
+  EXPECT_LE(MiddleOf(nonsense), 1.1 * MiddleOf(plain));
 }
 
 TEST(PredictionsTest, AModelThatTellsNothingChangesNothing) {
