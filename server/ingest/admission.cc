@@ -37,9 +37,15 @@ void Admission::Stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-bool Admission::TryTake(Part& part, const std::string& sender, const Need& need) {
-  if (!part.waiters.empty() || !part.in_flight.TryTake(sender, need.bytes)) return false;
+void Admission::Take(Part& part, const std::string& sender, const Need& need) {
+  part.in_flight.Take(sender, need.bytes);
   if (need.may_be_held) ++in_held_part_[need.producer_id];
+}
+
+bool Admission::TryTake(Part& part, const std::string& sender, const Need& need) {
+  if (!part.waiters.empty()) return false;
+  if (part.in_flight.RoomFor(sender, need.bytes) != call::SenderShares::Room::kYes) return false;
+  Take(part, sender, need);
   return true;
 }
 
@@ -139,8 +145,7 @@ void Admission::Answer(Part& part, std::list<Waiter>::iterator waiter, absl::Sta
 
 void Admission::TakeAnswered(Part& part, Answers& answers) {
   for (auto waiter = part.FirstWithRoom(); waiter != part.waiters.end() && !stopping_; waiter = part.FirstWithRoom()) {
-    part.in_flight.Take(waiter->sender, waiter->need.bytes);
-    if (waiter->need.may_be_held) ++in_held_part_[waiter->need.producer_id];
+    Take(part, waiter->sender, waiter->need);
     Answer(part, waiter, absl::OkStatus(), answers);
   }
   // All batches have the same timeout, so the first waiter has the earliest deadline.

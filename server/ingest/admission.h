@@ -99,6 +99,8 @@ class Admission {
     if (need.may_be_held) return held_;
     return need.bytes <= small_bytes_ ? small_ : large_;
   }
+  void Take(Part& part, const std::string& sender, const Need& need) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Takes the bytes if nothing waits for room and they have room now.
   bool TryTake(Part& part, const std::string& sender, const Need& need) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool HasWaiters() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return !small_.waiters.empty() || !large_.waiters.empty() || !held_.waiters.empty();

@@ -213,15 +213,17 @@ class Builder {
 
   void Overlap() {
     if (!HasDotOfDot(ir_)) return;
-    parameters_.push_back({.key = "overlap_dots",
-                           .kind = Kind::kChoice,
-                           .choices = {Json::Bool(false), Json::Bool(true)},
-                           .default_value = Json::Bool(false)});
+    AddSwitch("overlap_dots");
   }
 
   void Producer() {
     if (!FindProductLoop(ir_)) return;
-    parameters_.push_back({.key = "producer_warp",
+    AddSwitch("producer_warp");
+  }
+
+  // Adds a parameter that is off by default.
+  void AddSwitch(const std::string& key) {
+    parameters_.push_back({.key = key,
                            .kind = Kind::kChoice,
                            .choices = {Json::Bool(false), Json::Bool(true)},
                            .default_value = Json::Bool(false)});
