@@ -76,7 +76,7 @@ class Attempt {
   // Returns one of log_->results().
   search::Trial TrialOf(size_t result) const {
     const AttemptRow& row = log_->rows()[log_->results()[result]];
-    return {row.config, row.perf_ms};
+    return {row.config, row.perf_ms, row.compile_time_s};
   }
   // Waits for the proposal and submits its configs. The log has those of earlier processes already. If a config is
   // being measured, the configs that are not run are recorded after its result.

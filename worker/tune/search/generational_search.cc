@@ -123,6 +123,7 @@ void GenerationalSearch::Learn(const Trial& trial) {
   });
   if (found == proposed_.end()) return;
   found->is_learnt = true;
+  if (IsTime(trial.compile_s)) found->outcome.compile_s = trial.compile_s;
   if (IsTime(trial.perf_ms)) {
     found->outcome.perf_ms = trial.perf_ms;
     best_ms_ = std::min(best_ms_.value_or(*trial.perf_ms), *trial.perf_ms);

@@ -14,6 +14,7 @@ namespace telemetry::worker::tune::search {
 struct Trial {
   codegen::Config config;
   std::optional<double> perf_ms;
+  std::optional<double> compile_s;  // the time of its compiler, also if it was ended before; unset: not known
 };
 
 // The interface of a search algorithm, which proposes the configs to measure next. It knows nothing of devices or

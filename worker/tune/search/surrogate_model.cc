@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <future>
+#include <limits>
 #include <numbers>
 #include <utility>
 
@@ -19,15 +20,34 @@ constexpr size_t kBestObservations = 250;
 constexpr size_t kObservations = 400;
 const double kSlowest = std::log(10.0);  // cap above the best: the times of slow configs do not predict fast ones
 constexpr double kFailureMalus = 0.5;
+// A source that compiles for longer than this multiple of the median is not worth its time: the tuner ends it soon, and
+// its code is hardly ever fast. The deviation is that of the logarithm of predicted from true times.
+const double kLongCompiling = std::log(2.5);
+constexpr double kCompilingDeviation = 0.4;
+// Such a config without a time counts as slower than this share of the others. Without any time, configs like it would
+// stay as unknown and as promising as before, and a search would try one after another.
+constexpr double kLongCompiledSlowerThan = 0.75;
 
 double NormalDensity(double x) { return std::exp(-0.5 * x * x) / std::sqrt(2 * std::numbers::pi); }
 double NormalShare(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
 
 // Inputs and values for a Gaussian process.
 struct Observations {
+  void Add(Features input, double value) {
+    inputs.push_back(std::move(input));
+    values.push_back(value);
+  }
+
   std::vector<Features> inputs;
   std::vector<double> values;
 };
+
+// Returns the value that is larger than this share of the values, of which there is at least one.
+double Quantile(std::vector<double> values, double share) {
+  const auto place = values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
+  std::nth_element(values.begin(), place, values.end());
+  return *place;
+}
 
 // Returns at most kObservations: those with the lowest values, and an even selection of the others.
 Observations Thinned(Observations all) {
@@ -47,6 +67,16 @@ Observations Thinned(Observations all) {
   return thinned;
 }
 
+// Returns the logarithm of the seconds above which a source compiles for long; infinite: too few are known.
+double LongCompiling(const std::vector<Outcome>& outcomes) {
+  std::vector<double> seconds;
+  for (const Outcome& outcome : outcomes) {
+    if (outcome.compile_s) seconds.push_back(*outcome.compile_s);
+  }
+  if (seconds.size() < kLeastTimes) return std::numeric_limits<double>::infinity();
+  return std::log(Quantile(std::move(seconds), 0.5)) + kLongCompiling;
+}
+
 }  // namespace
 
 Features ComputeFeatures(const PointSpace& space, const Point& point) {
@@ -61,43 +91,50 @@ SurrogateModel::SurrogateModel(const PointSpace& space, const RelatedModel* rela
     : related_(related != nullptr && related->has_times() ? related : nullptr),
       predicted_variance_(predicted_variance),
       times_(ComputeFeatures(space, space.Default()).size()),
-      failures_(ComputeFeatures(space, space.Default()).size()) {}
+      failures_(ComputeFeatures(space, space.Default()).size()),
+      compiling_(ComputeFeatures(space, space.Default()).size()) {}
 
 bool SurrogateModel::Fit(const PointSpace& space, const std::vector<Outcome>& outcomes,
                          const std::deque<Point>& refused) {
   Observations times;
   Observations failures;
-  std::vector<double> predicted_times;  // of `times`
+  Observations compiling;
+  Observations long_compiled;  // without a time
+  std::vector<double> predicted_times;
+  std::vector<double> predicted_long_compiled;
+  long_compiling_ = LongCompiling(outcomes);
   for (const Outcome& outcome : outcomes) {
-    Features features = ComputeFeatures(space, outcome.point);
+    const Features features = ComputeFeatures(space, outcome.point);
+    if (outcome.compile_s) compiling.Add(features, std::log(*outcome.compile_s));
+    failures.Add(features, outcome.perf_ms ? 0 : 1);
     if (outcome.perf_ms) {
-      times.inputs.push_back(features);
-      times.values.push_back(std::log(*outcome.perf_ms));
+      times.Add(features, std::log(*outcome.perf_ms));
       predicted_times.push_back(outcome.predicted);
+    } else if (outcome.compile_s && std::log(*outcome.compile_s) > long_compiling_) {
+      long_compiled.Add(features, 0);
+      predicted_long_compiled.push_back(outcome.predicted);
     }
-    failures.inputs.push_back(std::move(features));
-    failures.values.push_back(outcome.perf_ms ? 0 : 1);
   }
-  for (const Point& point : refused) {
-    failures.inputs.push_back(ComputeFeatures(space, point));
-    failures.values.push_back(1);
-  }
+  for (const Point& point : refused) failures.Add(ComputeFeatures(space, point), 1);
   if (times.values.size() < kLeastTimes) return false;
   best_ = *std::min_element(times.values.begin(), times.values.end());
   for (double& value : times.values) value = std::min(value, best_ + kSlowest);
   has_failures_ = times.values.size() < failures.values.size();
+  has_compiling_ = compiling.values.size() >= kLeastTimes;
   FitPrior(times.inputs, predicted_times, times.values);
+  const double slow = Quantile(times.values, kLongCompiledSlowerThan);
+  for (const Features& features : long_compiled.inputs) times.Add(features, slow);
+  predicted_times.insert(predicted_times.end(), predicted_long_compiled.begin(), predicted_long_compiled.end());
   for (size_t i = 0; i < times.values.size(); ++i) times.values[i] -= Prior(times.inputs[i], predicted_times[i]);
   for (size_t i = 0; i < failures.values.size(); ++i) failures.values[i] -= FailurePrior(failures.inputs[i]);
   const auto fit = [](GaussianProcess* process, Observations observations) {
     observations = Thinned(std::move(observations));
     process->Fit(std::move(observations.inputs), observations.values);
   };
-  // Without failures the future has nothing to wait for.
-  std::future<void> failures_fit;
-  if (has_failures_) failures_fit = std::async(std::launch::async, fit, &failures_, std::move(failures));
+  std::vector<std::future<void>> fits;
+  if (has_failures_) fits.push_back(std::async(std::launch::async, fit, &failures_, std::move(failures)));
+  if (has_compiling_) fits.push_back(std::async(std::launch::async, fit, &compiling_, std::move(compiling)));
   fit(&times_, std::move(times));
-  if (failures_fit.valid()) failures_fit.get();
   return true;
 }
 
@@ -125,7 +162,12 @@ double SurrogateModel::FailurePrior(const Features& features) const {
 
 double SurrogateModel::ChanceToRun(const Features& features) const {
   const double own = has_failures_ ? failures_.PredictMean(features) : 0;
-  return std::clamp(1 - own - FailurePrior(features), 0.02, 1.0);
+  return std::clamp(1 - own - FailurePrior(features), 0.02, 1.0) * ChanceToCompile(features);
+}
+
+double SurrogateModel::ChanceToCompile(const Features& features) const {
+  if (!has_compiling_) return 1;
+  return NormalShare((long_compiling_ - compiling_.PredictMean(features)) / kCompilingDeviation);
 }
 
 double SurrogateModel::ExpectedGain(const Features& features, double predicted) const {

@@ -34,6 +34,8 @@ class SurrogateModel {
 
  private:
   double ChanceToRun(const Features& features) const;
+  // Returns the probability that the config's source does not compile for much longer than others.
+  double ChanceToCompile(const Features& features) const;
   // Sets the weights.
   void FitPrior(const std::vector<Features>& inputs, const std::vector<double>& predicted,
                 const std::vector<double>& values);
@@ -46,10 +48,13 @@ class SurrogateModel {
   // Factors of the predictions: near 1 together if they fit the outcomes, 0 if they do not.
   double related_weight_ = 0;
   double predicted_weight_ = 0;
-  GaussianProcess times_;     // log of the time in ms, capped at kSlowest above the best
-  GaussianProcess failures_;  // 1: the point has no time; 0: it has one
+  GaussianProcess times_;      // log of the time in ms, capped at kSlowest above the best
+  GaussianProcess failures_;   // 1: the point has no time; 0: it has one
+  GaussianProcess compiling_;  // log of the seconds of the compiler
   bool has_failures_ = false;
-  double best_ = 0;  // log of the best time in ms
+  bool has_compiling_ = false;
+  double long_compiling_ = 0;  // log of the seconds above which a source is not worth its time
+  double best_ = 0;            // log of the best time in ms
 };
 
 }  // namespace telemetry::worker::tune::search

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -10,6 +11,7 @@
 #include "tests/worker/tune/search/landscape.h"
 #include "tests/worker/tune/search/spaces.h"
 #include "worker/tune/search/make_search.h"
+#include "worker/tune/search/tile_shape.h"
 
 namespace telemetry::worker::tune::search {
 namespace {
@@ -103,6 +105,61 @@ TEST(ConvergenceTest, QuickEffortFindsAsGoodConfigsFromMostSeeds) {
     }
   }
   EXPECT_LE(apart, all / 4) << "of " << all;
+}
+
+// A search whose configs are compiled, with a time limit.
+struct CompiledSearch {
+  size_t ended = 0;  // configs whose compilers exceeded the limit
+  double slowdown = INFINITY;
+};
+
+// Compiling takes longer the more elements a thread has. `tells`: the search learns how long.
+CompiledSearch RunCompiled(const std::string& kernel, uint64_t seed, bool tells) {
+  constexpr double kLimit = 1;
+  const codegen::ConfigSpace config_space = LibraryConfigSpace(kernel);
+  const PointSpace space(config_space);
+  const Landscape landscape(config_space, {.seed = seed});
+  auto search = MakeSearch(config_space, {.seed = seed}).value();
+  CompiledSearch result;
+  for (std::vector<codegen::Config> configs = search->Propose(); !configs.empty(); configs = search->Propose()) {
+    std::vector<Trial> trials = landscape.Measure(configs, seed);
+    for (Trial& trial : trials) {
+      const Point point = *space.ToPoint(trial.config);
+      const double seconds = 0.06 * std::exp2(0.7 * ComputeTileShape(space, point).elements_per_thread());
+      if (seconds > kLimit) {
+        ++result.ended;
+        trial.perf_ms.reset();
+      }
+      if (tells) trial.compile_s = std::min(seconds, kLimit);
+      if (trial.perf_ms) result.slowdown = std::min(result.slowdown, *landscape.Slowdown(trial.config));
+    }
+    search->Learn(trials);
+  }
+  return result;
+}
+
+// Such configs cost the most time and give no result.
+TEST(ConvergenceTest, ASearchProposesFewConfigsThatCompileForLong) {
+  constexpr uint64_t kCompiledSeeds = 9;
+  size_t told = 0;
+  size_t untold = 0;
+  std::vector<double> told_slowdowns;
+  std::vector<double> untold_slowdowns;
+  for (uint64_t seed = 0; seed < kCompiledSeeds; ++seed) {
+    const CompiledSearch one = RunCompiled("attention", seed, /*tells=*/true);
+    const CompiledSearch other = RunCompiled("attention", seed, /*tells=*/false);
+    told += one.ended;
+    untold += other.ended;
+    told_slowdowns.push_back(one.slowdown);
+    untold_slowdowns.push_back(other.slowdown);
+  }
+  std::sort(told_slowdowns.begin(), told_slowdowns.end());
+  std::sort(untold_slowdowns.begin(), untold_slowdowns.end());
+  const double slowdown = told_slowdowns[kCompiledSeeds / 2];
+  std::printf("ended %zu configs, without their times %zu; median slowdown %.3f, %.3f\n", told, untold, slowdown,
+              untold_slowdowns[kCompiledSeeds / 2]);
+  EXPECT_LT(static_cast<double>(told), 0.6 * static_cast<double>(untold));
+  EXPECT_LE(slowdown, 1.05 * untold_slowdowns[kCompiledSeeds / 2]);
 }
 
 }  // namespace
