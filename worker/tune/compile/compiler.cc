@@ -1,6 +1,6 @@
 #include "worker/tune/compile/compiler.h"
 
-#include <chrono>
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -8,6 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
+#include "proto/base/steady.h"
 #include "proto/record/ids.h"
 #include "proto/record/strings.h"
 #include "worker/device/compile_cuda.h"
@@ -16,8 +17,6 @@
 
 namespace telemetry::worker::tune::compile {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 // Returns a description of the source with the hash that telemetry records.
 std::string Which(const CompileJob& job) {
@@ -62,6 +61,9 @@ CompileResult ToCompileResult(CompileReply reply) {
 // by less than this factor if the compilers have as much time in both.
 constexpr double kNearlyTheLimit = 1.5;
 
+// The time after which a compilation's limit is looked at again.
+constexpr absl::Duration kLookAtLimit = absl::Milliseconds(100);
+
 // The part of the code folder that belongs to one request. Empty if there is none.
 class KeptCode {
  public:
@@ -71,23 +73,22 @@ class KeptCode {
     if (nvrtc.ok()) nvrtc_ = *std::move(nvrtc);
   }
 
-  // Returns the result of an earlier attempt: code, a refusal, or an excess of nearly the same time limit.
-  std::optional<CompileResult> Find(const CompileJob& job, absl::Duration time_limit) const {
+  // Returns the result of an earlier attempt, code or a refusal, if it is kept.
+  std::optional<CompileResult> Find() const {
     if (nvrtc_.empty()) return std::nullopt;
-    const CodeFolder folder(request_.code_folder());
-    CompileResult result;
-    if (std::optional<CompileReply> kept = folder.Find(request_, nvrtc_); kept.has_value()) {
-      result = ToCompileResult(*std::move(kept));
-    } else {
-      double exceeded_s = 0;
-      const std::optional<std::string> text = folder.FindText(NameOfLimit());
-      if (!text || !absl::SimpleAtod(*text, &exceeded_s)) return std::nullopt;
-      if (absl::ToDoubleSeconds(time_limit) > kNearlyTheLimit * exceeded_s) return std::nullopt;
-      result.code = Failure(absl::DeadlineExceededError(""), job, absl::Seconds(exceeded_s));
-      result.seconds = exceeded_s;
-    }
+    std::optional<CompileReply> kept = CodeFolder(request_.code_folder()).Find(request_, nvrtc_);
+    if (!kept.has_value()) return std::nullopt;
+    CompileResult result = ToCompileResult(*std::move(kept));
     result.from_folder = true;
     return result;
+  }
+
+  // Returns the time limit that the source exceeded in an earlier attempt; 0: none.
+  absl::Duration ExceededLimit() const {
+    if (nvrtc_.empty()) return absl::ZeroDuration();
+    const std::optional<std::string> text = CodeFolder(request_.code_folder()).FindText(NameOfLimit());
+    double seconds = 0;
+    return text && absl::SimpleAtod(*text, &seconds) ? absl::Seconds(seconds) : absl::ZeroDuration();
   }
 
   // Keeps the time limit that the compilation exceeded.
@@ -108,21 +109,39 @@ class KeptCode {
 
 }  // namespace
 
-CompileResult Compiler::Compile(const CompileJob& job, absl::Duration time_limit, const std::atomic<bool>& cancelled,
+CompileResult Compiler::Compile(const CompileJob& job, const TimeLimit& time_limit, const std::atomic<bool>& cancelled,
                                 const std::string& code_folder) {
   const CompileRequest request = MakeRequest(job, code_folder);
   const KeptCode kept_code(request);
-  if (std::optional<CompileResult> kept = kept_code.Find(job, time_limit)) return *std::move(kept);
+  if (std::optional<CompileResult> kept = kept_code.Find()) return *std::move(kept);
+  // A limit that falls while the source compiles, because the times of others become known, may become one that the
+  // source exceeded before.
+  const absl::Duration exceeded_before = kept_code.ExceededLimit();
+  const auto is_known = [&] { return time_limit() <= kNearlyTheLimit * exceeded_before; };
+  const auto known = [&] {
+    return CompileResult{.code = Failure(absl::DeadlineExceededError(""), job, exceeded_before),
+                         .seconds = absl::ToDoubleSeconds(exceeded_before),
+                         .from_folder = true};
+  };
+  if (is_known()) return known();
   const absl::StatusOr<process::ChildProcess*> child = Child(cancelled);
   if (!child.ok()) return {.code = child.status()};
-  const Clock::time_point begin = Clock::now();
+  const SteadyTime begin = SteadyNow();
   CompileResult result;
-  const absl::Status status = Exchange(*child, request, time_limit, &result);
+  const absl::Status status = Exchange(
+      *child, request, [&] { return is_known() ? absl::ZeroDuration() : time_limit(); }, &result);
   if (status.ok()) return result;
   Discard();
-  if (!cancelled && absl::IsDeadlineExceeded(status)) kept_code.KeepLimit(time_limit);
-  result.code = cancelled ? absl::CancelledError("compiling was cancelled") : Failure(status, job, time_limit);
-  result.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  if (cancelled) {
+    result.code = absl::CancelledError("compiling was cancelled");
+  } else if (absl::IsDeadlineExceeded(status) && is_known()) {
+    return known();
+  } else {
+    const absl::Duration exceeded = time_limit();
+    if (absl::IsDeadlineExceeded(status)) kept_code.KeepLimit(exceeded);
+    result.code = Failure(status, job, exceeded);
+  }
+  result.seconds = absl::ToDoubleSeconds(ElapsedSince(begin));
   return result;
 }
 
@@ -145,13 +164,19 @@ bool Compiler::HasRoom(const process::ChildProcess& child) const {
   return options_.memory_limit_bytes == 0 || child.ResidentBytes() <= options_.memory_limit_bytes / 4;
 }
 
-absl::Status Compiler::Exchange(process::ChildProcess* child, const CompileRequest& request, absl::Duration time_limit,
-                                CompileResult* result) {
-  RETURN_IF_ERROR(child->Send(request, time_limit));
-  CompileReply reply;
-  RETURN_IF_ERROR(child->Receive(&reply, time_limit));
-  *result = ToCompileResult(std::move(reply));
-  return absl::OkStatus();
+absl::Status Compiler::Exchange(process::ChildProcess* child, const CompileRequest& request,
+                                const TimeLimit& time_limit, CompileResult* result) {
+  const SteadyTime begin = SteadyNow();
+  RETURN_IF_ERROR(child->Send(request, time_limit()));
+  while (true) {
+    const absl::Duration left = time_limit() - ElapsedSince(begin);
+    CompileReply reply;
+    const absl::Status status = child->Receive(&reply, std::clamp(left, absl::ZeroDuration(), kLookAtLimit));
+    if (absl::IsDeadlineExceeded(status) && left > kLookAtLimit) continue;
+    RETURN_IF_ERROR(status);
+    *result = ToCompileResult(std::move(reply));
+    return absl::OkStatus();
+  }
 }
 
 void Compiler::Interrupt() {

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -30,9 +31,12 @@ class Compiler {
  public:
   explicit Compiler(CompilerOptions options) : options_(std::move(options)) {}
 
+  // Returns the time limit of a source. Called again while the source compiles, since the limit may have fallen.
+  using TimeLimit = std::function<absl::Duration()>;
+
   // Compiles one source. `cancelled` must become true before the Interrupt call that cancels this job. `code_folder` is
   // the path of the CodeFolder that keeps the code; empty: none. Code that is there needs no process.
-  CompileResult Compile(const CompileJob& job, absl::Duration time_limit, const std::atomic<bool>& cancelled,
+  CompileResult Compile(const CompileJob& job, const TimeLimit& time_limit, const std::atomic<bool>& cancelled,
                         const std::string& code_folder = "");
 
   // Kills the process, if there is one.
@@ -40,7 +44,7 @@ class Compiler {
 
  private:
   absl::StatusOr<process::ChildProcess*> Child(const std::atomic<bool>& cancelled);
-  static absl::Status Exchange(process::ChildProcess* child, const CompileRequest& request, absl::Duration time_limit,
+  static absl::Status Exchange(process::ChildProcess* child, const CompileRequest& request, const TimeLimit& time_limit,
                                CompileResult* result);
   bool HasRoom(const process::ChildProcess& child) const;
   void Discard();

@@ -110,7 +110,8 @@ void CompilerGroup::WarmUp(Lane* lane) {
     job = warm_up_;
     limit = warm_up_limit_;
   }
-  lane->compiler.Compile(job, limit, warm_up_cancelled_);
+  lane->compiler.Compile(
+      job, [limit] { return limit; }, warm_up_cancelled_);
   absl::MutexLock lock(&mutex_);
   lane->is_warm = true;
 }
@@ -119,8 +120,8 @@ void CompilerGroup::Run(Lane* lane) {
   WarmUp(lane);
   while (const std::shared_ptr<Task> task = Next(lane)) {
     const Calls& calls = lane->member->calls_;
-    CompileResult result =
-        lane->compiler.Compile(task->job, calls.limit_for(task->job), task->cancelled, calls.code_folder);
+    const auto limit = [&calls, &task] { return calls.limit_for(task->job); };
+    CompileResult result = lane->compiler.Compile(task->job, limit, task->cancelled, calls.code_folder);
     {
       // A caller that waits for the result may add the next task at once, which needs no other lane.
       absl::MutexLock lock(&mutex_);

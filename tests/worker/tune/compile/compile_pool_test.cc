@@ -123,6 +123,15 @@ TEST_F(CompilePoolTest, ASourceThatNeedsMuchLongerThanTheOthersIsEnded) {
   EXPECT_TRUE(results[9].code.ok());
 }
 
+// The first sources begin before the times of several are known.
+TEST_F(CompilePoolTest, ASourceThatBeganBeforeTheOthersIsEndedToo) {
+  StartPool({.program = FakeCompiler(), .processes = 2, .ends_stragglers = true});
+  Submit({.source = "hang"});
+  for (int i = 0; i < 8; ++i) Submit({.source = absl::StrCat("source ", i)});
+  EXPECT_EQ(Results()[0].code.status().code(), StatusCode::kDeadlineExceeded);
+  EXPECT_LT(Results()[0].seconds, 30) << "not after the limit of 60 s that the source began with";
+}
+
 TEST_F(CompilePoolTest, ATimeLimitEndsACompilerAndTheQueueGoesOn) {
   StartFakes(1, absl::Milliseconds(300));
   for (const char* source : {"hang", "after"}) SubmitSource(source);

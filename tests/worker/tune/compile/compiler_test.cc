@@ -10,12 +10,14 @@
 namespace telemetry::worker::tune::compile {
 namespace {
 
+absl::Duration Limit() { return absl::Seconds(60); }
+
 // Tests that a job never gets the process that an Interrupt for the previous job is killing.
 TEST(CompilerTest, TheJobAfterAnInterruptHasAProcessOfItsOwn) {
   Compiler compiler({.program = FakeCompiler()});
   const std::atomic<bool> cancelled = false;
   for (int i = 0; i < 20; ++i) {
-    const CompileResult result = compiler.Compile({.source = "source"}, absl::Seconds(60), cancelled);
+    const CompileResult result = compiler.Compile({.source = "source"}, Limit, cancelled);
     ASSERT_TRUE(result.code.ok()) << result.code.status();
     compiler.Interrupt();
   }
@@ -25,10 +27,10 @@ TEST(CompilerTest, TheJobAfterAnInterruptHasAProcessOfItsOwn) {
 TEST(CompilerTest, ACompilerThatExceedsTheMemoryLimitIsKilled) {
   Compiler compiler({.program = FakeCompiler(), .memory_limit_bytes = uint64_t{256} << 20});
   const std::atomic<bool> cancelled = false;
-  const CompileResult result = compiler.Compile({.source = "hoard"}, absl::Seconds(60), cancelled);
+  const CompileResult result = compiler.Compile({.source = "hoard"}, Limit, cancelled);
   EXPECT_EQ(result.code.status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(result.log(), testing::HasSubstr("used more than 256 MiB of memory and was killed while it compiled"));
-  EXPECT_TRUE(compiler.Compile({.source = "source"}, absl::Seconds(60), cancelled).code.ok());
+  EXPECT_TRUE(compiler.Compile({.source = "source"}, Limit, cancelled).code.ok());
 }
 
 // A process of a long suite must not come closer to its memory limit with each source.
@@ -37,7 +39,7 @@ TEST(CompilerTest, ACompilerThatKeepsMemoryIsReplacedBetweenTwoJobs) {
   const std::atomic<bool> cancelled = false;
   std::vector<pid_t> pids;
   for (const char* source : {"one", "keep", "two", "three"}) {
-    const CompileResult result = compiler.Compile({.source = source}, absl::Seconds(60), cancelled);
+    const CompileResult result = compiler.Compile({.source = source}, Limit, cancelled);
     ASSERT_TRUE(result.code.ok()) << result.code.status();
     pids.push_back(PidIn(result.code->binary));
   }
