@@ -16,7 +16,7 @@ using record::Cat;
 // The most registers of one value in one thread. A GPU's thread has 255, so that a larger value is in slow memory, and
 // takes long to compile. In OpenCL, which runs on CPUs, memory serves as well.
 constexpr int64_t kMostRegisters = 512;
-constexpr int64_t kMostRegistersOfCuda = 256;
+constexpr int64_t kMostRegistersOfCuda = 255;
 
 // The values and accesses of one layout set.
 struct Occupants {
