@@ -6,34 +6,35 @@
 
 namespace telemetry::worker::device {
 
-absl::StatusOr<std::shared_ptr<const CudaContext>> CudaContext::Create(const CudaApi* api,
-                                                                       const DeviceProperties& properties) {
-  std::shared_ptr<CudaContext> context(new CudaContext(api, properties));
-  RETURN_IF_ERROR(context->Open());
-  return context;
+absl::Status CudaContext::MakeCurrent() const {
+  if (!is_open_) {
+    RETURN_IF_ERROR(Open());
+  }
+  return SetCurrent();
 }
 
-absl::Status CudaContext::Open() {
-  absl::Status status = Check(api_->device_get(&device_, properties_.ordinal), "cuDeviceGet");
-  if (status.ok()) status = Check(api_->primary_context_retain(&context_, device_), "cuDevicePrimaryCtxRetain");
-  if (status.ok()) status = MakeCurrent();
+absl::Status CudaContext::Open() const {
+  const absl::MutexLock lock(&opening_);
+  if (is_open_) return absl::OkStatus();
+  RETURN_IF_ERROR(Check(api_->device_get(&device_, properties_.ordinal), "cuDeviceGet"));
+  RETURN_IF_ERROR(Check(api_->primary_context_retain(&context_, device_), "cuDevicePrimaryCtxRetain"));
+  absl::Status status = SetCurrent();
   if (status.ok()) status = Check(api_->stream_create(&own_stream_, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
-  stream_ = own_stream_;
+  if (!status.ok()) api_->primary_context_release(device_);
+  is_open_ = status.ok();
   return status;
 }
 
 CudaContext::~CudaContext() {
-  if (context_ == nullptr) return;
-  if (own_stream_ != nullptr && MakeCurrent().ok()) api_->stream_destroy(own_stream_);
+  if (!is_open_) return;
+  if (SetCurrent().ok()) api_->stream_destroy(own_stream_);
   api_->primary_context_release(device_);
 }
 
-absl::Status CudaContext::MakeCurrent() const { return Check(api_->context_set_current(context_), "cuCtxSetCurrent"); }
-
 absl::Status CudaContext::CheckNotCapturing(std::string_view what) const {
-  if (stream_ == own_stream_) return absl::OkStatus();
+  if (!stream_.has_value()) return absl::OkStatus();
   CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
-  RETURN_IF_ERROR(Check(api_->stream_is_capturing(stream_, &capture), "cuStreamIsCapturing"));
+  RETURN_IF_ERROR(Check(api_->stream_is_capturing(*stream_, &capture), "cuStreamIsCapturing"));
   if (capture == CU_STREAM_CAPTURE_STATUS_NONE) return absl::OkStatus();
   return absl::FailedPreconditionError(record::Cat(
       "cannot ", what, " while the stream is captured into a graph; make the same call once before the capture"));

@@ -1,36 +1,40 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "worker/device/cuda_api.h"
 #include "worker/device/device.h"
 
 namespace telemetry::worker::device {
 
 // A reference to a CUDA device's primary context, with one stream. Memory, modules and events of the context share it.
+// The first MakeCurrent opens it: that takes 0.1 s, or 0.2 s while another process does the same, and processes that
+// only read the properties need none.
 class CudaContext {
  public:
-  // INTERNAL: an error of the driver.
-  static absl::StatusOr<std::shared_ptr<const CudaContext>> Create(const CudaApi* api,
-                                                                   const DeviceProperties& properties);
+  CudaContext(const CudaApi* api, const DeviceProperties& properties) : api_(api), properties_(properties) {}
   ~CudaContext();
   CudaContext(const CudaContext&) = delete;
   CudaContext& operator=(const CudaContext&) = delete;
 
   const CudaApi& api() const { return *api_; }
   const DeviceProperties& properties() const { return properties_; }
-  // Returns the stream that work is queued in: that of the last UseStream, at first the context's own.
-  CUstream stream() const { return stream_; }
+  // Returns the stream that work is queued in: that of the last UseStream, at first the context's own. The context must
+  // be open.
+  CUstream stream() const { return stream_.value_or(own_stream_); }
   // Queues later work in another stream, which the caller keeps until the next call; unset: in the context's own. Must
   // not be called while another thread uses the context.
-  void UseStream(std::optional<CUstream> stream) const { stream_ = stream.value_or(own_stream_); }
+  void UseStream(std::optional<CUstream> stream) const { stream_ = stream; }
 
-  // Makes the context current for the calling thread. Every public entry point calls this first.
+  // Makes the context current for the calling thread. Every public entry point calls this first. INTERNAL: an error of
+  // the driver; the next call tries again.
   absl::Status MakeCurrent() const;
   // FAILED_PRECONDITION: the stream is being captured into a graph, so `what` would make the capture invalid.
   absl::Status CheckNotCapturing(std::string_view what) const;
@@ -38,15 +42,18 @@ class CudaContext {
   absl::Status Check(CUresult result, std::string_view what) const;
 
  private:
-  CudaContext(const CudaApi* api, const DeviceProperties& properties) : api_(api), properties_(properties) {}
-  absl::Status Open();
+  absl::Status Open() const ABSL_LOCKS_EXCLUDED(opening_);
+  absl::Status SetCurrent() const { return Check(api_->context_set_current(context_), "cuCtxSetCurrent"); }
 
   const CudaApi* const api_;
   const DeviceProperties properties_;
-  CUdevice device_ = 0;
-  CUcontext context_ = nullptr;
-  CUstream own_stream_ = nullptr;
-  mutable CUstream stream_ = nullptr;
+  mutable absl::Mutex opening_;
+  mutable std::atomic<bool> is_open_ = false;
+  // Constant while is_open_.
+  mutable CUdevice device_ = 0;
+  mutable CUcontext context_ = nullptr;
+  mutable CUstream own_stream_ = nullptr;
+  mutable std::optional<CUstream> stream_;  // unset: own_stream_
 };
 
 // Owns one object of the driver; `release` is the driver's function that frees it.

@@ -187,8 +187,7 @@ class CudaDevice final : public Device, public Interop {
 
 absl::StatusOr<std::shared_ptr<Device>> OpenCudaDevice(const DeviceProperties& properties) {
   ASSIGN_OR_RETURN(const CudaApi* const api, GetCudaApi());
-  ASSIGN_OR_RETURN(std::shared_ptr<const CudaContext> context, CudaContext::Create(api, properties));
-  return MakeCudaDevice(std::move(context));
+  return MakeCudaDevice(std::make_shared<const CudaContext>(api, properties));
 }
 
 std::shared_ptr<Device> MakeCudaDevice(std::shared_ptr<const CudaContext> context) {

@@ -17,6 +17,10 @@ Argument MakeNumber(const NumberArgument& number, double value) {
   return number.is_flag ? Argument(value != 0) : Argument(value);
 }
 
+void AddNumbers(const LibraryKernel& kernel, const Case& made, Arguments* to) {
+  for (const NumberArgument& number : kernel.numbers) to->push_back(MakeNumber(number, made.number(number.name)));
+}
+
 }  // namespace
 
 KernelSpec MakeKernelSpec(const LibraryKernel& kernel) {
@@ -37,9 +41,17 @@ absl::StatusOr<Arguments> ArgumentsOn(const std::shared_ptr<device::Device>& dev
     ASSIGN_OR_RETURN(runtime::Tensor copied, runtime::ToDevice(device, made.tensor(tensor.name)));
     arguments.emplace_back(std::move(copied));
   }
-  for (const NumberArgument& number : kernel.numbers) {
-    arguments.push_back(MakeNumber(number, made.number(number.name)));
+  AddNumbers(kernel, made, &arguments);
+  return arguments;
+}
+
+Arguments DescribedArguments(const std::shared_ptr<device::Device>& device, const LibraryKernel& kernel,
+                             const Case& made) {
+  Arguments arguments;
+  for (const TensorArgument& tensor : kernel.tensors) {
+    arguments.emplace_back(runtime::DescribeOnDevice(device, made.tensor(tensor.name)));
   }
+  AddNumbers(kernel, made, &arguments);
   return arguments;
 }
 
@@ -48,9 +60,7 @@ Arguments ArgumentsOnHost(const LibraryKernel& kernel, Case made) {
   for (const TensorArgument& tensor : kernel.tensors) {
     arguments.emplace_back(runtime::Tensor::OnHost(std::move(made.tensors.find(tensor.name)->second)));
   }
-  for (const NumberArgument& number : kernel.numbers) {
-    arguments.push_back(MakeNumber(number, made.number(number.name)));
-  }
+  AddNumbers(kernel, made, &arguments);
   return arguments;
 }
 

@@ -20,6 +20,10 @@ runtime::KernelSpec MakeKernelSpec(const LibraryKernel& kernel);
 absl::StatusOr<runtime::Arguments> ArgumentsOn(const std::shared_ptr<device::Device>& device,
                                                const LibraryKernel& kernel, const Case& made);
 
+// Returns the arguments of a case with tensors that are described as being on the device (DescribeOnDevice).
+runtime::Arguments DescribedArguments(const std::shared_ptr<device::Device>& device, const LibraryKernel& kernel,
+                                      const Case& made);
+
 // Returns the arguments of a case with the tensors' memory on the host.
 runtime::Arguments ArgumentsOnHost(const LibraryKernel& kernel, Case made);
 

@@ -26,6 +26,23 @@ ir::HostArray MakeLayoutArray(const Tensor& tensor) {
   return array;
 }
 
+Tensor LayoutOf(const ir::HostArray& array) {
+  return {.dtype = array.dtype,
+          .sizes = Dimensions(array.sizes.begin(), array.sizes.end()),
+          .strides = Dimensions(array.strides.begin(), array.strides.end())};
+}
+
+// Devices refuse it like the memory of another device.
+class NoMemory final : public device::Buffer {
+ public:
+  explicit NoMemory(size_t size_bytes) : size_bytes_(size_bytes) {}
+  size_t size_bytes() const override { return size_bytes_; }
+  uint64_t handle() const override { return 0; }
+
+ private:
+  const size_t size_bytes_;
+};
+
 }  // namespace
 
 Tensor Tensor::OnHost(ir::HostArray array) {
@@ -84,15 +101,20 @@ absl::StatusOr<Tensor> AllocateTensor(std::shared_ptr<Device> device, device::DT
   return tensor;
 }
 
+Tensor DescribeOnDevice(std::shared_ptr<Device> device, const ir::HostArray& array) {
+  Tensor tensor = LayoutOf(array);
+  tensor.buffer = std::make_shared<NoMemory>(static_cast<size_t>(tensor.span()) * SizeOf(tensor.dtype));
+  tensor.device = std::move(device);
+  return tensor;
+}
+
 absl::StatusOr<Tensor> ToDevice(std::shared_ptr<Device> device, const ir::HostArray& array) {
   const std::vector<std::byte> bytes = ir::ToBytes(array);
   ASSIGN_OR_RETURN(auto buffer, device->Allocate(bytes.size()));
   if (!bytes.empty()) {
     RETURN_IF_ERROR(device->Upload(buffer.get(), 0, bytes));
   }
-  Tensor tensor{.dtype = array.dtype,
-                .sizes = Dimensions(array.sizes.begin(), array.sizes.end()),
-                .strides = Dimensions(array.strides.begin(), array.strides.end())};
+  Tensor tensor = LayoutOf(array);
   tensor.buffer = std::move(buffer);
   tensor.device = std::move(device);
   return tensor;

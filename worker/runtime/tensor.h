@@ -59,6 +59,10 @@ std::string_view DeviceTypeName(device::Dialect dialect);
 absl::StatusOr<Tensor> AllocateTensor(std::shared_ptr<device::Device> device, device::DType dtype,
                                       absl::Span<const int64_t> sizes);
 
+// Returns a tensor with the array's layout on the device, but without memory there: kernels are bound to it and
+// requests to measure them are made from it, and whatever would use its memory fails with INVALID_ARGUMENT.
+Tensor DescribeOnDevice(std::shared_ptr<device::Device> device, const ir::HostArray& array);
+
 // Copy a tensor with its layout between host and device. Return the errors of the device. FAILED_PRECONDITION: the
 // tensor has no memory to copy from.
 absl::StatusOr<Tensor> ToDevice(std::shared_ptr<device::Device> device, const ir::HostArray& array);

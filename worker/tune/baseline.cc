@@ -28,11 +28,11 @@ using runtime::BoundKernel;
 
 // The block of loops in the reference: large, because the blocks of the grid are small.
 constexpr int64_t kLoopBlock = 256;
-// The work of the sample of one call, for each thread: about a quarter of a second. The first results wait for it, and
+// The work of the sample of one call, for each thread: about a tenth of a second. The first results wait for it, and
 // the compilers get few processors meanwhile.
-constexpr double kSampleWorkPerThread = 5e7;
+constexpr double kSampleWorkPerThread = 2e7;
 constexpr size_t kLeastPoints = 32;
-constexpr size_t kMostElements = size_t{1} << 22;  // of the sample of one call
+constexpr size_t kMostElements = size_t{1} << 20;  // of the sample of one call
 constexpr absl::Duration kBaselineLimit = absl::Minutes(1);
 
 int ThreadCount() { return static_cast<int>(std::max(1U, std::thread::hardware_concurrency())); }

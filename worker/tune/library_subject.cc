@@ -138,7 +138,7 @@ absl::StatusOr<LibrarySubject> MakeLibrarySubject(const LibraryKernel& kernel, c
   {
     const process::ReportedStep step(on_step, "inputs");
     kernels::Case first = inputs.first.get();
-    ASSIGN_OR_RETURN(arguments, kernels::ArgumentsOn(device, kernel, first));
+    arguments = kernels::DescribedArguments(device, kernel, first);
     both->SetFirst(std::move(first));
   }
   absl::StatusOr<std::shared_ptr<BoundKernel>> bound = made->Bind(arguments);

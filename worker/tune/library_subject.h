@@ -21,7 +21,7 @@ namespace telemetry::worker::tune {
 struct LibrarySubject {
   std::unique_ptr<runtime::Kernel> kernel;  // the kernel that `bound` belongs to
   std::shared_ptr<runtime::BoundKernel> bound;
-  runtime::Arguments arguments;  // of the subject's launches
+  runtime::Arguments arguments;  // of the subject's launches, without memory (DescribeOnDevice)
   TuneSubject subject;
   recording::AttemptInfo info;  // has a new attempt_id; the attempt starts now
 };
@@ -37,7 +37,8 @@ struct DrawnInputs {
   std::future<kernels::Case> second;
 };
 
-// Binds the kernel to arguments on the device. Uses the inputs that were drawn from `input_seed`, or draws them.
+// Binds the kernel to arguments on the device, without using the device itself: the measuring process has the inputs in
+// its memory. Uses the inputs that were drawn from `input_seed`, or draws them.
 // `on_step` may be empty. Returns the errors of CheckFitsMemory, Kernel::Create, Bind and the device.
 absl::StatusOr<LibrarySubject> MakeLibrarySubject(const kernels::LibraryKernel& kernel, const kernels::Problem& problem,
                                                   const runtime::Settings& settings,

@@ -35,6 +35,8 @@ struct Driver {
   std::map<CUstream, CUstreamCaptureStatus> captures;
   std::map<CUdeviceptr, std::pair<unsigned, int>> addresses;  // memory type and device
   CUcontext current = nullptr;
+  int contexts = 0;      // retained and not released
+  bool has_room = true;  // for a stream
 };
 Driver* driver = nullptr;
 
@@ -49,9 +51,9 @@ CudaApi MakeApi() {
   api.get_error_string = [](CUresult, const char** text) { return *text = "an error", CUDA_SUCCESS; };
   api.device_get = [](CUdevice* device, int ordinal) { return *device = ordinal, CUDA_SUCCESS; };
   api.primary_context_retain = [](CUcontext* context, CUdevice) {
-    return *context = ContextOf(kOwnContext), CUDA_SUCCESS;
+    return *context = ContextOf(kOwnContext), ++driver->contexts, CUDA_SUCCESS;
   };
-  api.primary_context_release = [](CUdevice) { return CUDA_SUCCESS; };
+  api.primary_context_release = [](CUdevice) { return --driver->contexts, CUDA_SUCCESS; };
   api.context_set_current = [](CUcontext context) { return driver->current = context, CUDA_SUCCESS; };
   api.context_get_current = [](CUcontext* context) { return *context = driver->current, CUDA_SUCCESS; };
   api.mem_alloc = [](CUdeviceptr* pointer, size_t) { return *pointer = 4096, Forbidden("allocate"); };
@@ -65,7 +67,10 @@ CudaApi MakeApi() {
     }
     return CUDA_SUCCESS;
   };
-  api.stream_create = [](CUstream* stream, unsigned) { return *stream = StreamOf(kOwnStream), CUDA_SUCCESS; };
+  api.stream_create = [](CUstream* stream, unsigned) {
+    *stream = StreamOf(kOwnStream);
+    return driver->has_room ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+  };
   api.stream_destroy = [](CUstream stream) { return Forbidden(stream == StreamOf(kOwnStream) ? "destroy own" : "?"); };
   api.stream_synchronize = [](CUstream) { return Forbidden("synchronize"); };
   api.stream_is_capturing = [](CUstream stream, CUstreamCaptureStatus* status) {
@@ -94,9 +99,8 @@ class CudaInteropTest : public testing::Test {
  protected:
   CudaInteropTest() {
     driver = &state_;
-    device_ = MakeCudaDevice(
-        CudaContext::Create(&api_, {.dialect = Dialect::kCuda, .ordinal = 1, .shared_bytes_per_block = 1 << 16})
-            .value());
+    device_ = MakeCudaDevice(std::make_shared<const CudaContext>(
+        &api_, DeviceProperties{.dialect = Dialect::kCuda, .ordinal = 1, .shared_bytes_per_block = 1 << 16}));
     interop_ = InteropOf(*device_).value();
     state_.addresses = {{0x1000, {CU_MEMORYTYPE_DEVICE, 1}},
                         {0x2000, {CU_MEMORYTYPE_DEVICE, 0}},
@@ -118,6 +122,19 @@ class CudaInteropTest : public testing::Test {
   std::shared_ptr<Device> device_;
   Interop* interop_ = nullptr;
 };
+
+// The tuner reads the properties of a device that only its measuring processes use.
+TEST_F(CudaInteropTest, TheFirstUseOfTheDeviceMakesTheContext) {
+  EXPECT_EQ(device_->properties().ordinal, 1);
+  EXPECT_EQ(state_.contexts, 0);
+  state_.has_room = false;
+  EXPECT_FALSE(device_->Allocate(64).ok());
+  EXPECT_EQ(state_.contexts, 0) << "released";
+  state_.has_room = true;
+  EXPECT_TRUE(device_->Allocate(64).ok());
+  EXPECT_TRUE(device_->Allocate(64).ok());
+  EXPECT_EQ(state_.contexts, 1);
+}
 
 TEST_F(CudaInteropTest, WrapsMemoryOfItsDeviceAndOfTheHost) {
   for (const uint64_t address : {0x1000, 0x3000, 0x4000}) {  // of the device, pinned, managed

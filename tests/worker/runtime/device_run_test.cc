@@ -187,6 +187,15 @@ TEST_P(DeviceRunTest, AConstExprGivesTheResultsOfAnArgument) {
   EXPECT_EQ(ToHost(argument->at(0))->data, ToHost(constant->at(0))->data);
 }
 
+TEST_P(DeviceRunTest, ADescribedTensorCanBeBoundAndNotRun) {
+  const std::unique_ptr<Kernel> kernel = SoftmaxKernel(/*reference=*/false);
+  const Tensor tensor = DescribeOnDevice(device_, Waves({5, 300}, {300, 1}));
+  const Arguments described = {tensor};
+  EXPECT_TRUE(kernel->Bind(described).ok());
+  EXPECT_EQ(kernel->Run(described).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(ToHost(tensor).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
 TEST_P(DeviceRunTest, AnEmptyTensorLaunchesNothing) {
   const absl::StatusOr<std::vector<Tensor>> outputs =
       SoftmaxKernel(false)->Run({*ToDevice(device_, ir::HostArray::Dense(DType::kF32, {0, 8}))});

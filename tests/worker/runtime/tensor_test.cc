@@ -51,6 +51,13 @@ TEST_F(TensorTest, AnEmptyTensorGoesToADeviceAndBack) {
   EXPECT_TRUE(ToHost(tensor)->data.empty());
 }
 
+TEST_F(TensorTest, IsDescribedWithoutMemory) {
+  const ir::HostArray array = ir::HostArray::Strided(DType::kF16, {2, 3}, {4, 1});
+  const Tensor tensor = DescribeOnDevice(device_, array);
+  EXPECT_EQ(CheckTensor(tensor), absl::OkStatus());
+  EXPECT_EQ(tensor.ToString(), ToDevice(device_, array)->ToString());
+}
+
 TEST_F(TensorTest, WhatHasTooLittleMemoryIsRefused) {
   Tensor tensor = TensorOn(device_, {4, 8});
   tensor.strides = {16, 1};

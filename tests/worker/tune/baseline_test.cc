@@ -22,10 +22,11 @@ class BaselineTest : public testing::Test {
  protected:
   void Use(const std::string& kernel, const std::vector<std::string>& arguments) {
     subject_ = fixture_.Subject(kernel, arguments);
+    inputs_ = fixture_.Inputs(kernel, arguments);
     compile::CompilePoolOptions options = {.program = {.path = program_}, .processes = 1};
     compilers_ = compile::CompilePool::Create(options).value();
     const auto tolerance = [](std::string_view, device::DType dtype) { return ir::ToleranceFor(dtype); };
-    const std::vector<runtime::Arguments> calls = {subject_.arguments};
+    const std::vector<runtime::Arguments> calls = {inputs_};
     problem_ =
         MakeBaselineProblem(*subject_.bound, calls, tolerance, {.most_host_work = 0}, compilers_.get()).value().value();
   }
@@ -62,6 +63,7 @@ class BaselineTest : public testing::Test {
   const std::string program_ = BinDir() + "/telemetry-worker";
   TuneFixture fixture_;
   LibrarySubject subject_;
+  runtime::Arguments inputs_;
   std::unique_ptr<compile::CompilePool> compilers_;
   MeasureProblem problem_;
   std::unique_ptr<measure::Measurer> measurer_;
@@ -81,11 +83,11 @@ TEST_F(BaselineTest, RightCodeAgreesWithIt) {
 TEST_F(BaselineTest, TheLastCallHasASampleToo) {
   Use("softmax", {"x=37x130:f32"});
   const auto tolerance = [](std::string_view, device::DType dtype) { return ir::ToleranceFor(dtype); };
-  const auto last = [this] { return runtime::Arguments(subject_.arguments); };
-  problem_ = MakeBaselineProblem(*subject_.bound, {subject_.arguments}, tolerance, {.most_host_work = 0, .last = last},
-                                 compilers_.get())
-                 .value()
-                 .value();
+  const auto last = [this] { return inputs_; };
+  problem_ =
+      MakeBaselineProblem(*subject_.bound, {inputs_}, tolerance, {.most_host_work = 0, .last = last}, compilers_.get())
+          .value()
+          .value();
   ASSERT_TRUE(Start().ok());
   const std::vector<measure::MeasureRequest> requests = {RequestFor(Generated())};
   const measure::FinalOutcome final = measurer_->MeasureInterleaved(requests, {.rounds = 3}).value();
@@ -162,7 +164,7 @@ TEST(BaselineChoiceTest, SmallCallsAreEvaluatedOnTheHost) {
   const LibrarySubject subject = fixture.Subject();
   const auto pool = compile::CompilePool::Create({.program = {.path = "/bin/false"}}).value();
   const auto tolerance = [](std::string_view, device::DType dtype) { return ir::ToleranceFor(dtype); };
-  const std::vector<runtime::Arguments> calls = {subject.arguments};
+  const std::vector<runtime::Arguments> calls = {fixture.Inputs("softmax", {"x=16x64:f32"})};
   EXPECT_EQ(MakeBaselineProblem(*subject.bound, calls, tolerance, {}, pool.get()).value(), std::nullopt);
 }
 

@@ -6,6 +6,8 @@
 
 #include "tests/paths.h"
 #include "worker/device/open_device.h"
+#include "worker/kernels/draw.h"
+#include "worker/kernels/kernel_spec.h"
 #include "worker/kernels/problem.h"
 #include "worker/tune/recording/statuses.h"
 
@@ -32,6 +34,12 @@ LibrarySubject TuneFixture::Subject(const std::string& kernel, const std::vector
       library_kernel, *kernels::ParseProblem(library_kernel, arguments), {}, device_, /*input_seed=*/7);
   EXPECT_TRUE(subject.ok()) << subject.status();
   return *std::move(subject);
+}
+
+runtime::Arguments TuneFixture::Inputs(const std::string& kernel, const std::vector<std::string>& arguments) const {
+  const kernels::LibraryKernel& library_kernel = **kernels::FindKernel(kernel);
+  const kernels::Problem problem = *kernels::ParseProblem(library_kernel, arguments);
+  return kernels::ArgumentsOn(device_, library_kernel, kernels::MakeCase(library_kernel, problem, 7)).value();
 }
 
 TunerOptions TuneFixture::Options(int configs) const {

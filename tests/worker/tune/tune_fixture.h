@@ -27,6 +27,9 @@ class TuneFixture {
   LibrarySubject Subject(const std::string& kernel = "softmax",
                          const std::vector<std::string>& arguments = {"x=16x64:f32"});
 
+  // Returns arguments of the kernel in the device's memory.
+  runtime::Arguments Inputs(const std::string& kernel, const std::vector<std::string>& arguments) const;
+
   // Returns options for a search of few random configs with short measurements.
   TunerOptions Options(int configs) const;
 
