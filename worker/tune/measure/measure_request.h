@@ -44,8 +44,9 @@ struct MeasureEffort {
   static constexpr double kFarPrecision = 0.01;
   int min_samples = 8;
   int max_samples = 200;
-  // Sampling ends when the standard error of the median, relative to the median, is at most this...
-  double precision = 0.002;
+  // Sampling ends when the standard error of the median, relative to the median, is at most this: enough to choose those
+  // that are measured again in the final...
+  double precision = 0.003;
   // ...or when this time is used up. At least three samples are taken.
   absl::Duration budget = absl::Milliseconds(20);
   // True: exactly max_samples samples of each config, however slow it is, as other tuners take them.
