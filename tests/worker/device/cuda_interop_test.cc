@@ -192,8 +192,9 @@ TEST_F(CudaInteropTest, DestroysItsOwnStreamOnly) {
   interop_->UseStream(7).value().reset();
   std::unique_ptr<StreamUse> use = interop_->UseStream(7).value();
   use.reset();
+  EXPECT_TRUE(device_->Synchronize().ok());
   device_.reset();
-  EXPECT_THAT(state_.calls, ElementsAre("destroy own"));
+  EXPECT_THAT(state_.calls, ElementsAre("synchronize", "destroy own"));
 }
 
 }  // namespace
