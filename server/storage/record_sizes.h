@@ -25,10 +25,8 @@ struct RecordSizes {
 inline constexpr uint64_t kMaxNameBytes = uint64_t{4} << 10;
 // Limit of a list or a text for people: input shapes, dtypes, a kernel's name, a message.
 inline constexpr uint64_t kMaxTextBytes = uint64_t{64} << 10;
-// Limit of the number of ids in `supersedes`. The project's own producers send at most 32. Each id costs the writer
-// several rows in places of the dataset that are far apart, and a record within the limit still fits in a transaction
-// that is short enough for other producers.
-inline constexpr uint64_t kMaxSuperseded = 48;
+// Limit of the number of ids in `supersedes`. The project's own producers send at most 32.
+inline constexpr uint64_t kMaxSuperseded = 256;
 // Limit of the number of samples of a measurement.
 inline constexpr uint64_t kMaxSamples = uint64_t{64} << 10;
 // Limit of the number of nodes and edges of a graph together: each becomes a row.

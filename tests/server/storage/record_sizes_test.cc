@@ -120,7 +120,7 @@ TEST(RecordSizes, ListsHaveLimits) {
   for (uint64_t i = 0; i < kMaxSuperseded; ++i) attempt.mutable_attempt()->add_supersedes(std::string(16, 'x'));
   EXPECT_FALSE(CheckSizes(attempt, RecordSizes()));
   attempt.mutable_attempt()->add_supersedes(std::string(16, 'x'));
-  EXPECT_THAT(CheckSizes(attempt, RecordSizes())->message, HasSubstr("supersedes has 49 ids"));
+  EXPECT_THAT(CheckSizes(attempt, RecordSizes())->message, HasSubstr("supersedes has 257 ids"));
   v1::Record graph;
   for (uint64_t i = 0; i <= kMaxGraphParts; ++i) graph.mutable_ir_graph()->add_edges();
   EXPECT_THAT(CheckSizes(graph, RecordSizes())->message, HasSubstr("the IR graph has 32769 nodes and edges"));
