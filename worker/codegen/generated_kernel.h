@@ -34,6 +34,7 @@ struct GeneratedKernel {
   int64_t persistent_tiles = 0;  // upper limit of the tiles in progress at once; 0: no limit
   int64_t cluster_blocks = 1;    // blocks for each tile in progress
   int tensor_core_dots = 0;      // dots of the IR that run on tensor cores
+  bool spills = false;           // CUDA: a value has more elements in each thread than a thread has registers
 
   // Returns the number of blocks of a launch with these tensors, which have the sizes of the actual arguments and
   // outputs. 0 if there is no work.

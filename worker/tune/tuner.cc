@@ -152,8 +152,12 @@ class Attempt {
     Config config;
     absl::StatusOr<std::string> source_hash;
   };
-  std::optional<int> tensor_core_dots_;  // of the default config; unset: not known yet
-  std::vector<PassedOver> passed_over_;  // belongs to the proposer while it is asked
+  struct CodeOfDefault {
+    int tensor_core_dots = 0;
+    bool spills = false;
+  };
+  std::optional<CodeOfDefault> of_default_;  // of the default config; unset: not known yet
+  std::vector<PassedOver> passed_over_;      // belongs to the proposer while it is asked
   // Rows that may not be recorded yet: in sidecars, the result of a config must follow the row of its start.
   std::vector<AttemptRow> unmeasured_;
   std::vector<int64_t> earlier_learnt_;  // the proposals of earlier processes
@@ -230,12 +234,19 @@ absl::StatusOr<codegen::GeneratedKernel> Attempt::GenerateWorthwhile(const Confi
   ASSIGN_OR_RETURN(codegen::GeneratedKernel generated, Generate(config));
   // Configs that the user chose are run.
   if (!options_.search.finite_configs.empty()) return generated;
-  if (!tensor_core_dots_) {
+  if (!of_default_) {
     const absl::StatusOr<codegen::GeneratedKernel> plain = subject_.kernel->Generate(DefaultConfig());
-    tensor_core_dots_ = plain.ok() ? plain->tensor_core_dots : 0;
+    of_default_ = plain.ok() ? CodeOfDefault{.tensor_core_dots = plain->tensor_core_dots, .spills = plain->spills}
+                             : CodeOfDefault{.spills = true};
   }
-  if (generated.tensor_core_dots >= *tensor_core_dots_) return generated;
-  return absl::OutOfRangeError("its blocks are too small for the tensor cores, which the default config uses");
+  if (generated.tensor_core_dots < of_default_->tensor_core_dots) {
+    return absl::OutOfRangeError("its blocks are too small for the tensor cores, which the default config uses");
+  }
+  if (generated.spills && !of_default_->spills) {
+    return absl::OutOfRangeError(
+        "a thread has too few registers for its blocks, and enough for those of the default config");
+  }
+  return generated;
 }
 
 absl::Status Attempt::Search() {

@@ -88,6 +88,18 @@ TEST(Generate, SaysWhatDoesNotFit) {
       absl::StatusCode::kResourceExhausted);
 }
 
+// Such code is generated, because a kernel may have no other, but a search leaves it out.
+TEST(Generate, SaysWhetherAValueHasMoreElementsThanAThreadHasRegisters) {
+  const KernelCase kernel = Rows(64, 8192);
+  const auto spills = [&kernel](const std::string& config, const Target& target) {
+    return emit::Generate(kernel.ir(), kernel.With(config), target).value().spills;
+  };
+  const Target cuda = {.dialect = device::Dialect::kCuda, .sm = 90, .shared_bytes_per_block = 227 << 10};
+  EXPECT_TRUE(spills("Config(block_sizes=[1], num_warps=1)", cuda));
+  EXPECT_FALSE(spills("Config(block_sizes=[1], num_warps=2)", cuda));
+  EXPECT_FALSE(spills("Config(block_sizes=[1], num_warps=1)", Target()));
+}
+
 TEST(Generate, GivesTheSameTextAgain) {
   const Config config = Rows(64, 100).With("Config(num_warps=2)");
   const auto one = emit::Generate(Rows(64, 100).ir(), config, {});

@@ -5,6 +5,7 @@
 #include "tests/worker/codegen/kernel_case.h"
 #include "tests/worker/codegen/proof_test.h"
 #include "worker/codegen/config_space.h"
+#include "worker/codegen/promising_configs.h"
 
 // Tests loops in which the second dot runs during the code between the dots of the next iteration (overlap_dots).
 
@@ -64,6 +65,17 @@ TEST(Overlap, WaitsForTheSecondDotAfterTheCodeBetweenThem) {
         "copy_async_16(", "close_copies();", "finish_wgmma_but_1();", "exp_f(", "hold_wait(", "finish_wgmma();",
         "pack_f16(", "BARRIER();", "wgmma_f16_64_in_registers", "finish_wgmma();"}) {
     at = Follow(source, at + 1, step);
+  }
+}
+
+TEST(Overlap, ASearchOfAttentionBeginsWithConfigsThatHaveIt) {
+  const KernelCase kernel = AttentionCase(DType::kF16, 2, 1024, 1024, 64);
+  const Target target = {.dialect = device::Dialect::kCuda, .sm = 90, .shared_bytes_per_block = 227 << 10};
+  const std::vector<Config> configs = PromisingConfigs(ConfigSpaceFor(kernel.ir(), target));
+  ASSERT_EQ(configs.size(), 3u);
+  for (const Config& config : configs) {
+    const std::string source = CudaSource(kernel, config.ToString(), {}, 90);
+    EXPECT_NE(source.find("finish_wgmma_but_1();"), std::string::npos) << config.ToString();
   }
 }
 

@@ -204,7 +204,7 @@ TEST(ProducerWarp, ASearchOfProductsBeginsWithConfigsThatHaveIt) {
   ASSERT_FALSE(of_batches.empty());
   EXPECT_TRUE(Includes(of_batches[0].ToString(), "block_sizes=[128, 64, 64]")) << of_batches[0].ToString();
   EXPECT_TRUE(PromisingConfigs(ConfigSpaceFor(MatmulCase(DType::kF16, 64, 64, 64).ir(), Target())).empty());
-  EXPECT_TRUE(PromisingConfigs(ConfigSpaceFor(DotOfDotCase(DType::kF16).ir(), kWithTma)).empty());
+  EXPECT_TRUE(PromisingConfigs(ConfigSpaceFor(DotOfDotCase(DType::kF16).ir(), Target())).empty());
 }
 
 TEST(ProducerWarp, IsNotAChoiceForStridesThatTmaDoesNotHave) {

@@ -188,7 +188,8 @@ absl::StatusOr<GeneratedKernel> Generate(const ir::DeviceIr& ir, const Config& c
       .shared_bytes = static_cast<size_t>(SharedBytes(code)),
       .persistent_tiles = producer ? ResidentTiles(plan, SharedBytes(code)) : PersistentTiles(plan),
       .cluster_blocks = plan.cluster_blocks,
-      .tensor_core_dots = static_cast<int>(layouts.mma.dots.size())};
+      .tensor_core_dots = static_cast<int>(layouts.mma.dots.size()),
+      .spills = layouts.spills};
   if (kernel.shared_bytes > target.shared_bytes_per_block) {
     return absl::ResourceExhaustedError(Cat("the kernel needs ", kernel.shared_bytes,
                                             " bytes of shared memory in a block; the device has ",

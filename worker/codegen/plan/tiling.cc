@@ -16,7 +16,8 @@ using record::Cat;
 // The most registers of one value in one thread. A GPU's thread has 255, so that a larger value is in slow memory, and
 // takes long to compile. In OpenCL, which runs on CPUs, memory serves as well.
 constexpr int64_t kMostRegisters = 512;
-constexpr int64_t kMostRegistersOfCuda = 255;
+constexpr int64_t kMostRegistersOfCuda = 256;
+constexpr int64_t kRegistersOfGpuThread = 255;
 
 // The values and accesses of one layout set.
 struct Occupants {
@@ -132,11 +133,13 @@ LayoutSet SetFor(const Plan& plan, const Occupants& occupants, const std::string
                     plan.tile_threads());
 }
 
-absl::Status CheckRegisters(const Plan& plan, const Occupants& occupants, const LayoutSet& layout) {
+// Also sets layouts->spills.
+absl::Status CheckRegisters(const Plan& plan, const Occupants& occupants, const LayoutSet& layout, Layouts* layouts) {
   const bool is_cuda = plan.target.dialect == device::Dialect::kCuda;
   const int64_t most = is_cuda ? kMostRegistersOfCuda : kMostRegisters;
   for (const std::vector<int>& shape : occupants.shapes) {
     const int64_t registers = layout.Registers(shape);
+    if (is_cuda && registers > kRegistersOfGpuThread) layouts->spills = true;
     if (registers <= most) continue;
     std::string sizes;
     for (const int axis : shape) {
@@ -161,7 +164,7 @@ absl::StatusOr<Layouts> ChooseLayouts(const Plan& plan, const Uses& uses) {
     layouts.sets.push_back(on_tensor_cores
                                ? MmaLayout(plan, layouts.mma, uses)
                                : SetFor(plan, occupants, std::to_string(set), layouts.copies[set].has_value()));
-    RETURN_IF_ERROR(CheckRegisters(plan, occupants, layouts.sets.back()));
+    RETURN_IF_ERROR(CheckRegisters(plan, occupants, layouts.sets.back(), &layouts));
   }
   layouts.overlaps = PlanOverlaps(plan, uses, layouts.mma, layouts.copies, layouts.sets[0]);
   layouts.producer = PlanProducer(plan, uses, layouts.mma, layouts.copies, layouts.sets);

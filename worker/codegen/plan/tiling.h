@@ -22,6 +22,7 @@ struct Layouts {
   std::vector<std::optional<SharedCopy>> copies;  // by layout set
   std::map<int, DotOverlap> overlaps;             // by id of the loop's body
   std::optional<ProducerPlan> producer;
+  bool spills = false;  // GeneratedKernel::spills
 };
 
 // Chooses the layouts. RESOURCE_EXHAUSTED: a tile has more elements than the registers of its threads can hold; the

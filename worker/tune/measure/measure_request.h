@@ -44,8 +44,8 @@ struct MeasureEffort {
   static constexpr double kFarPrecision = 0.01;
   int min_samples = 8;
   int max_samples = 200;
-  // Sampling ends when the standard error of the median, relative to the median, is at most this: enough to choose those
-  // that are measured again in the final...
+  // Sampling ends when the standard error of the median, relative to the median, is at most this: enough to choose
+  // those that are measured again in the final...
   double precision = 0.003;
   // ...or when this time is used up. At least three samples are taken.
   absl::Duration budget = absl::Milliseconds(20);

@@ -128,6 +128,26 @@ TEST_F(RealCompilersTest, ASourceThatExceedsNearlyTheSameLimitIsNotCompiledAgain
   EXPECT_FALSE(compile(absl::Milliseconds(600)).from_folder);
 }
 
+// The limit of the first source falls when the times of the others are known.
+TEST_F(RealCompilersTest, ASourceIsEndedWhenItsLimitFallsToOneThatItExceeded) {
+  if (!HasNvrtc()) GTEST_SKIP() << "no NVRTC";
+  const TempFolder folder;
+  const auto compile = [&] {
+    const size_t index = OneResultEach().size();
+    StartPool({.processes = 2, .ends_stragglers = true, .code_folder = folder.path()});
+    SubmitCuda(kEndlessSource);
+    for (int i = 0; i < 8; ++i) SubmitCuda(CudaSource(i));
+    return Results()[index];
+  };
+  const CompileResult first = compile();
+  EXPECT_EQ(ResultCode(first), StatusCode::kDeadlineExceeded);
+  EXPECT_FALSE(first.from_folder);
+  const CompileResult again = compile();
+  EXPECT_EQ(ResultCode(again), StatusCode::kDeadlineExceeded);
+  EXPECT_TRUE(again.from_folder);
+  EXPECT_LT(again.seconds, 30) << "the limit that it exceeded";
+}
+
 TEST_F(RealCompilersTest, TheCodeFolderIsTrimmed) {
   if (!HasNvrtc()) GTEST_SKIP() << "no NVRTC";
   const TempFolder folder;
