@@ -50,8 +50,34 @@ TEST_F(DeviceInteropTest, KeepsTheOwnerAsLongAsTheBuffer) {
   const std::weak_ptr<int> alive = owner;
   std::unique_ptr<Buffer> buffer = interop_->Wrap(interop_->Address(*memory).value(), 16, std::move(owner)).value();
   EXPECT_FALSE(alive.expired());
+  std::unique_ptr<Buffer> view = device_->View(buffer.get(), 0, 8).value();
   buffer.reset();
+  EXPECT_FALSE(alive.expired()) << "the view uses the memory";
+  view.reset();
   EXPECT_TRUE(alive.expired());
+}
+
+// Else the kernel would write to memory that the owner has freed. On CUDA the program orders its own work.
+TEST_F(DeviceInteropTest, TheOwnerOutlivesQueuedWork) {
+  if (!interop_->on_host()) GTEST_SKIP() << "only for memory of the host";
+  struct alignas(kInteropAlignment) Memory {
+    float values[4] = {};
+  };
+  Memory memory;
+  float at_release = -1;
+  const auto release = [&at_release](Memory* released) { at_release = released->values[0]; };
+  std::unique_ptr<Buffer> buffer =
+      interop_->Wrap(reinterpret_cast<uint64_t>(&memory), sizeof(memory), std::shared_ptr<Memory>(&memory, release))
+          .value();
+  // A kernel of many milliseconds, whose result is 2.
+  const std::unique_ptr<Function> halve =
+      Kernel("halve",
+             "KERNEL halve(GLOBAL float* x) { float y = x[0];"
+             " for (int i = 0; i < 20000000; ++i) y = y * 0.5f + 1.0f; x[0] = y; }");
+  ASSERT_EQ(halve->Launch({}, {buffer.get()}), absl::OkStatus());
+  buffer.reset();
+  EXPECT_NEAR(at_release, 2, 0.01);
+  ASSERT_EQ(device_->Synchronize(), absl::OkStatus());
 }
 
 TEST_F(DeviceInteropTest, RefusesAddressesThatCodeCannotUse) {
