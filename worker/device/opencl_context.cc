@@ -36,6 +36,10 @@ absl::StatusOr<std::shared_ptr<const OpenClContext>> OpenClContext::Create(const
   return context;
 }
 
+OpenClContext::~OpenClContext() {
+  if (queue() != nullptr) api_->finish(queue());
+}
+
 absl::StatusOr<std::unique_ptr<Buffer>> AllocateOpenClBuffer(const std::shared_ptr<const OpenClContext>& context,
                                                              size_t size_bytes) {
   const OpenClApi& api = context->api();

@@ -18,6 +18,10 @@ class OpenClContext {
  public:
   // INTERNAL: an error of OpenCL.
   static absl::StatusOr<std::shared_ptr<const OpenClContext>> Create(const OpenClApi* api, OpenClDeviceEntry entry);
+  // Waits for the queued work. PoCL compiles kernels when they run, and aborts the program if it ends meanwhile.
+  ~OpenClContext();
+  OpenClContext(const OpenClContext&) = delete;
+  OpenClContext& operator=(const OpenClContext&) = delete;
 
   const OpenClApi& api() const { return *api_; }
   const DeviceProperties& properties() const { return entry_.properties; }
