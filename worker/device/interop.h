@@ -29,9 +29,9 @@ class Interop {
   virtual ~Interop() = default;
 
   // Returns memory of the program as a buffer. Copies nothing. `address` is a CUDA address, or a host address if
-  // on_host(). `owner` is released with the last buffer that uses the memory; if it is null, the program keeps the
-  // memory until all work on it is done. INVALID_ARGUMENT: the address is not a multiple of kInteropAlignment, or not
-  // memory of this device. An empty buffer may have any address.
+  // on_host(). `owner` is released with the last buffer that uses the memory, on OpenCL after the work that is queued
+  // then; if it is null, the program keeps the memory until all work on it is done. INVALID_ARGUMENT: the address is
+  // not a multiple of kInteropAlignment, or not memory of this device. An empty buffer may have any address.
   virtual absl::StatusOr<std::unique_ptr<Buffer>> Wrap(uint64_t address, size_t size_bytes,
                                                        std::shared_ptr<const void> owner) = 0;
   // Allocates memory that the program can use by its address. RESOURCE_EXHAUSTED: there is not enough memory.

@@ -28,6 +28,7 @@ absl::Status BindAll(const SharedLibrary& library, OpenClApi* api) {
       .Bind("clEnqueueCopyBuffer", &api->enqueue_copy)
       .Bind("clEnqueueMarkerWithWaitList", &api->enqueue_marker)
       .Bind("clEnqueueNDRangeKernel", &api->enqueue_kernel)
+      .Bind("clFinish", &api->finish)
       .Bind("clWaitForEvents", &api->wait_for_events)
       .Bind("clGetEventProfilingInfo", &api->get_profiling_info)
       .Bind("clReleaseEvent", &api->release_event)

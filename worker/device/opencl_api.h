@@ -34,6 +34,7 @@ struct OpenClApi {
   decltype(&clEnqueueCopyBuffer) enqueue_copy;
   decltype(&clEnqueueMarkerWithWaitList) enqueue_marker;
   decltype(&clEnqueueNDRangeKernel) enqueue_kernel;
+  decltype(&clFinish) finish;
   decltype(&clWaitForEvents) wait_for_events;
   decltype(&clGetEventProfilingInfo) get_profiling_info;
   decltype(&clReleaseEvent) release_event;

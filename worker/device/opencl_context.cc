@@ -8,6 +8,21 @@
 #include "worker/device/launch_checks.h"
 
 namespace telemetry::worker::device {
+namespace {
+
+// Returns an object that releases `owner` after the work that is queued at its own end. OpenCL keeps a memory object
+// that queued work uses, but not the host memory below it.
+std::shared_ptr<const void> ReleaseAfterQueuedWork(std::shared_ptr<const OpenClContext> context,
+                                                   std::shared_ptr<const void> owner) {
+  if (owner == nullptr) return nullptr;
+  const void* const owned = owner.get();
+  return {owned, [context = std::move(context), owner = std::move(owner)](const void*) mutable {
+            context->api().finish(context->queue());
+            owner.reset();
+          }};
+}
+
+}  // namespace
 
 absl::StatusOr<std::shared_ptr<const OpenClContext>> OpenClContext::Create(const OpenClApi* api,
                                                                            OpenClDeviceEntry entry) {
@@ -19,6 +34,10 @@ absl::StatusOr<std::shared_ptr<const OpenClContext>> OpenClContext::Create(const
   context->queue_ = {api, api->create_queue(context->get(), device, CL_QUEUE_PROFILING_ENABLE, &result)};
   if (result != CL_SUCCESS) return OpenClStatus(result, "clCreateCommandQueue");
   return context;
+}
+
+OpenClContext::~OpenClContext() {
+  if (queue() != nullptr) api_->finish(queue());
 }
 
 absl::StatusOr<std::unique_ptr<Buffer>> AllocateOpenClBuffer(const std::shared_ptr<const OpenClContext>& context,
@@ -45,7 +64,8 @@ absl::StatusOr<std::unique_ptr<Buffer>> WrapHostMemory(const std::shared_ptr<con
     memory = api.create_buffer(context->get(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, size_bytes, host, &result);
   }
   if (result != CL_SUCCESS) return OpenClStatus(result, absl::StrCat("clCreateBuffer with ", size_bytes, " bytes"));
-  return std::make_unique<OpenClBuffer>(context, OpenClMemoryHandle(&api, memory), size_bytes, host, std::move(owner));
+  return std::make_unique<OpenClBuffer>(context, OpenClMemoryHandle(&api, memory), size_bytes, host,
+                                        ReleaseAfterQueuedWork(context, std::move(owner)));
 }
 
 absl::StatusOr<std::unique_ptr<Buffer>> ViewOpenClBuffer(const std::shared_ptr<const OpenClContext>& context,
@@ -58,7 +78,7 @@ absl::StatusOr<std::unique_ptr<Buffer>> ViewOpenClBuffer(const std::shared_ptr<c
   OpenClMemoryHandle memory(
       &api, api.create_sub_buffer(whole.memory(), CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &result));
   if (result != CL_SUCCESS) return OpenClStatus(result, "clCreateSubBuffer");
-  return std::make_unique<OpenClBuffer>(context, std::move(memory), size_bytes);
+  return std::make_unique<OpenClBuffer>(context, std::move(memory), size_bytes, /*host=*/nullptr, whole.owner());
 }
 
 const OpenClBuffer* OwnBuffer(const OpenClContext& context, const Buffer* buffer) {

@@ -18,6 +18,10 @@ class OpenClContext {
  public:
   // INTERNAL: an error of OpenCL.
   static absl::StatusOr<std::shared_ptr<const OpenClContext>> Create(const OpenClApi* api, OpenClDeviceEntry entry);
+  // Waits for the queued work. PoCL compiles kernels when they run, and aborts the program if it ends meanwhile.
+  ~OpenClContext();
+  OpenClContext(const OpenClContext&) = delete;
+  OpenClContext& operator=(const OpenClContext&) = delete;
 
   const OpenClApi& api() const { return *api_; }
   const DeviceProperties& properties() const { return entry_.properties; }
@@ -40,7 +44,8 @@ class OpenClBuffer final : public Buffer {
  public:
   OpenClBuffer(std::shared_ptr<const OpenClContext> context, OpenClMemoryHandle memory, size_t size_bytes)
       : context_(std::move(context)), memory_(std::move(memory)), size_bytes_(size_bytes) {}
-  // Creates a buffer of memory that was made with the host memory at `host`, which `owner` keeps; it may be null.
+  // Creates a buffer of memory that was made with the host memory at `host`, or a view of such a buffer (`host` is then
+  // null). `owner` keeps the host memory; it may be null.
   OpenClBuffer(std::shared_ptr<const OpenClContext> context, OpenClMemoryHandle memory, size_t size_bytes, void* host,
                std::shared_ptr<const void> owner)
       : context_(std::move(context)),
@@ -55,6 +60,7 @@ class OpenClBuffer final : public Buffer {
   const OpenClContext* context() const { return context_.get(); }
   // Null if the memory was not made with host memory.
   void* host() const { return host_; }
+  const std::shared_ptr<const void>& owner() const { return owner_; }
 
  private:
   const std::shared_ptr<const OpenClContext> context_;

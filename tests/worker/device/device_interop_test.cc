@@ -1,11 +1,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "tests/worker/device/device_fixture.h"
 #include "worker/device/interop.h"
 
@@ -16,6 +20,20 @@ using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
+// Memory that a kernel changes. At the end of the program, after that of OpenCL and its compiler, which are loaded
+// later, waits for the change.
+class EndOfProgram {
+ public:
+  ~EndOfProgram() {
+    while (waits && values[0] == 0) std::this_thread::yield();
+  }
+
+  bool waits = false;
+  alignas(kInteropAlignment) volatile float values[4] = {};
+};
+
+EndOfProgram end_of_program;
+
 class DeviceInteropTest : public DeviceTest {
  protected:
   DeviceInteropTest() : interop_(InteropOf(*device_).value()) {}
@@ -24,6 +42,19 @@ class DeviceInteropTest : public DeviceTest {
     std::unique_ptr<Buffer> buffer = interop_->AllocateAddressable(values.size() * sizeof(float)).value();
     EXPECT_EQ(device_->Upload(buffer.get(), 0, AsBytes(values)), absl::OkStatus());
     return buffer;
+  }
+
+  // Ends the program with success after queueing a kernel that nobody has compiled before.
+  void LaunchAndExit() {
+    auto buffer = interop_->Wrap(reinterpret_cast<uint64_t>(&end_of_program.values), 16, nullptr).value();
+    const int64_t number = absl::ToUnixMicros(absl::Now());
+    auto set = Kernel("set", absl::StrCat("KERNEL set(GLOBAL float* x) { x[0] = ", number, ".0f; }"));
+    EXPECT_EQ(set->Launch({}, {buffer.get()}), absl::OkStatus());
+    end_of_program.waits = true;
+    set.reset();
+    buffer.reset();
+    device_.reset();
+    std::exit(0);
   }
 
   Interop* const interop_;
@@ -50,8 +81,41 @@ TEST_F(DeviceInteropTest, KeepsTheOwnerAsLongAsTheBuffer) {
   const std::weak_ptr<int> alive = owner;
   std::unique_ptr<Buffer> buffer = interop_->Wrap(interop_->Address(*memory).value(), 16, std::move(owner)).value();
   EXPECT_FALSE(alive.expired());
+  std::unique_ptr<Buffer> view = device_->View(buffer.get(), 0, 8).value();
   buffer.reset();
+  EXPECT_FALSE(alive.expired()) << "the view uses the memory";
+  view.reset();
   EXPECT_TRUE(alive.expired());
+}
+
+// Else the kernel would write to memory that the owner has freed. On CUDA the program orders its own work.
+TEST_F(DeviceInteropTest, TheOwnerOutlivesQueuedWork) {
+  if (!interop_->on_host()) GTEST_SKIP() << "only for memory of the host";
+  struct alignas(kInteropAlignment) Memory {
+    float values[4] = {};
+  };
+  Memory memory;
+  float at_release = -1;
+  const auto release = [&at_release](Memory* released) { at_release = released->values[0]; };
+  std::unique_ptr<Buffer> buffer =
+      interop_->Wrap(reinterpret_cast<uint64_t>(&memory), sizeof(memory), std::shared_ptr<Memory>(&memory, release))
+          .value();
+  // A kernel of many milliseconds, whose result is 2.
+  const std::unique_ptr<Function> halve =
+      Kernel("halve",
+             "KERNEL halve(GLOBAL float* x) { float y = x[0];"
+             " for (int i = 0; i < 20000000; ++i) y = y * 0.5f + 1.0f; x[0] = y; }");
+  ASSERT_EQ(halve->Launch({}, {buffer.get()}), absl::OkStatus());
+  buffer.reset();
+  EXPECT_NEAR(at_release, 2, 0.01);
+  ASSERT_EQ(device_->Synchronize(), absl::OkStatus());
+}
+
+// PoCL aborts the program if it compiles a kernel while the program ends.
+TEST_F(DeviceInteropTest, TheProgramMayEndAfterALaunch) {
+  if (!interop_->on_host()) GTEST_SKIP() << "only for memory of the host";
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(LaunchAndExit(), testing::ExitedWithCode(0), "");
 }
 
 TEST_F(DeviceInteropTest, RefusesAddressesThatCodeCannotUse) {

@@ -294,6 +294,24 @@ class PlanMaker {
   int depth_ = 0;  // the number of subgraphs that are open
 };
 
+// Returns, for each buffer whose elements a kernel uses as indices, the size of the dimension that they index, else 0.
+// Kernels do not check such indices: one out of range reads other memory.
+std::vector<int64_t> FindIndexedSizes(const Plan& plan) {
+  const std::vector<Place> places = ComputePlaces(plan);
+  std::vector<int64_t> sizes(plan.buffers.size());
+  for (const Line& line : plan.lines) {
+    const KernelCall* call = AsKernelCall(line);
+    if (call == nullptr || plan.kernel(call->kernel).library == nullptr) continue;
+    const PlanKernel& kernel = plan.kernel(call->kernel);
+    for (size_t i = 0; i < call->arguments.size(); ++i) {
+      const std::string& dimension = kernel.library->tensors[i].indexes;
+      if (dimension.empty()) continue;
+      sizes[static_cast<size_t>(places[static_cast<size_t>(call->arguments[i])].root)] = kernel.problem.size(dimension);
+    }
+  }
+  return sizes;
+}
+
 }  // namespace
 
 absl::StatusOr<Plan> RandomPlan(uint64_t seed, const RandomPlanOptions& options) {
@@ -302,15 +320,19 @@ absl::StatusOr<Plan> RandomPlan(uint64_t seed, const RandomPlanOptions& options)
 
 std::vector<Tensor> MakeInputs(const Plan& plan, uint64_t seed) {
   ir::Rng rng(seed);
+  const std::vector<int64_t> indexed_sizes = FindIndexedSizes(plan);
   std::vector<Tensor> inputs;
   for (const int id : plan.inputs) {
     const PlanBuffer& input = plan.buffer(id);
     ir::HostArray array = ir::HostArray::Strided(input.dtype, input.sizes, input.strides);
     std::vector<double> values(static_cast<size_t>(array.element_count()));
-    // Integers are predicates, or indices of rows: some of these are out of range.
+    // Integers are predicates, or indices: those of lines, but not those of kernels, may be out of range.
+    const int64_t indexed_size = indexed_sizes[static_cast<size_t>(id)];
     for (double& value : values) {
       if (IsFloat(input.dtype)) {
         value = rng.Real(-1, 2);
+      } else if (indexed_size > 0) {
+        value = static_cast<double>(rng.Below(indexed_size));
       } else {
         value = static_cast<double>(values.size() == 1 ? rng.Between(0, 1) : rng.Between(-1, 9));
       }

@@ -19,7 +19,7 @@ struct RandomPlanOptions {
 // and frees over small matrices. The same seed and options give the same plan.
 absl::StatusOr<Plan> RandomPlan(uint64_t seed, const RandomPlanOptions& options = {});
 
-// Returns values for the inputs of a plan, on the host.
+// Returns values for the inputs of a plan, on the host. Indices that a kernel of the library reads are in range.
 std::vector<runtime::Tensor> MakeInputs(const Plan& plan, uint64_t seed);
 
 }  // namespace telemetry::worker::wrapper

@@ -16,7 +16,13 @@ namespace telemetry::worker::wrapper::file {
 namespace {
 
 using runtime::Tensor;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::Ge;
+using ::testing::Gt;
 using ::testing::HasSubstr;
+using ::testing::Lt;
 using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
 
@@ -46,6 +52,19 @@ class ShapeRunnerTest : public ::testing::Test {
 
   const std::shared_ptr<device::Device> device_ = TestDevice();
 };
+
+// A label out of range makes cross_entropy read memory before or behind the logits, which can be anything, or nothing.
+TEST(MakeInputsTest, LabelsAreInRange) {
+  const Plan plan = *FindPlan("normed_loss");
+  std::vector<double> labels;
+  for (const uint64_t seed : {1, 2, 3, 4}) {
+    const std::vector<Tensor> inputs = MakeInputs(plan, seed);
+    labels.insert(labels.end(), inputs[3].host->data.begin(), inputs[3].host->data.end());
+  }
+  EXPECT_EQ(labels.size(), 64u);
+  EXPECT_THAT(labels, Each(AllOf(Ge(0), Lt(48))));
+  EXPECT_THAT(labels, Contains(Gt(24)));
+}
 
 // The runs are queued one behind the other; then the outputs are those of runs with memory of their own.
 TEST_F(ShapeRunnerTest, OnePlanServesManyShapes) {
