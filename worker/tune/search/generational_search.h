@@ -42,9 +42,9 @@ struct SearchSetup {
 // A point that was proposed, with its result.
 struct Outcome {
   Point point;
-  std::optional<double> perf_ms;  // unset: the config did not run with correct results
-  double predicted = 0;           // the time that a cost model predicts (PredictedTimes); 0 without a model
-  std::optional<double> compile_s;
+  std::optional<double> perf_ms;    // unset: the config did not run with correct results
+  double predicted = 0;             // the time that a cost model predicts (PredictedTimes); 0 without a model
+  std::optional<double> compile_s;  // Trial::compile_s
 };
 
 // The common part of all search algorithms: the first generation, the bookkeeping of proposed points and their

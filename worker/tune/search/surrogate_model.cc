@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <future>
-#include <limits>
 #include <numbers>
 #include <utility>
 
+#include "proto/statistics/samples.h"
 #include "worker/tune/search/prior_weights.h"
 #include "worker/tune/search/tile_shape.h"
 
@@ -24,9 +24,6 @@ constexpr double kFailureMalus = 0.5;
 // its code is hardly ever fast. The deviation is that of the logarithm of predicted from true times.
 const double kLongCompiling = std::log(2.5);
 constexpr double kCompilingDeviation = 0.4;
-// Such a config without a time counts as slower than this share of the others. Without any time, configs like it would
-// stay as unknown and as promising as before, and a search would try one after another.
-constexpr double kLongCompiledSlowerThan = 0.75;
 
 double NormalDensity(double x) { return std::exp(-0.5 * x * x) / std::sqrt(2 * std::numbers::pi); }
 double NormalShare(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
@@ -41,13 +38,6 @@ struct Observations {
   std::vector<Features> inputs;
   std::vector<double> values;
 };
-
-// Returns the value that is larger than this share of the values, of which there is at least one.
-double Quantile(std::vector<double> values, double share) {
-  const auto place = values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
-  std::nth_element(values.begin(), place, values.end());
-  return *place;
-}
 
 // Returns at most kObservations: those with the lowest values, and an even selection of the others.
 Observations Thinned(Observations all) {
@@ -65,16 +55,6 @@ Observations Thinned(Observations all) {
     thinned.values.push_back(all.values[order[rank]]);
   }
   return thinned;
-}
-
-// Returns the logarithm of the seconds above which a source compiles for long; infinite: too few are known.
-double LongCompiling(const std::vector<Outcome>& outcomes) {
-  std::vector<double> seconds;
-  for (const Outcome& outcome : outcomes) {
-    if (outcome.compile_s) seconds.push_back(*outcome.compile_s);
-  }
-  if (seconds.size() < kLeastTimes) return std::numeric_limits<double>::infinity();
-  return std::log(Quantile(std::move(seconds), 0.5)) + kLongCompiling;
 }
 
 }  // namespace
@@ -99,32 +79,32 @@ bool SurrogateModel::Fit(const PointSpace& space, const std::vector<Outcome>& ou
   Observations times;
   Observations failures;
   Observations compiling;
-  Observations long_compiled;  // without a time
-  std::vector<double> predicted_times;
-  std::vector<double> predicted_long_compiled;
-  long_compiling_ = LongCompiling(outcomes);
+  std::vector<double> predicted_times;  // of `times`
   for (const Outcome& outcome : outcomes) {
     const Features features = ComputeFeatures(space, outcome.point);
     if (outcome.compile_s) compiling.Add(features, std::log(*outcome.compile_s));
     failures.Add(features, outcome.perf_ms ? 0 : 1);
-    if (outcome.perf_ms) {
-      times.Add(features, std::log(*outcome.perf_ms));
-      predicted_times.push_back(outcome.predicted);
-    } else if (outcome.compile_s && std::log(*outcome.compile_s) > long_compiling_) {
-      long_compiled.Add(features, 0);
-      predicted_long_compiled.push_back(outcome.predicted);
-    }
+    if (!outcome.perf_ms) continue;
+    times.Add(features, std::log(*outcome.perf_ms));
+    predicted_times.push_back(outcome.predicted);
   }
   for (const Point& point : refused) failures.Add(ComputeFeatures(space, point), 1);
   if (times.values.size() < kLeastTimes) return false;
   best_ = *std::min_element(times.values.begin(), times.values.end());
   for (double& value : times.values) value = std::min(value, best_ + kSlowest);
   has_failures_ = times.values.size() < failures.values.size();
-  has_compiling_ = compiling.values.size() >= kLeastTimes;
+  if (compiling.values.size() >= kLeastTimes) {
+    long_compiling_ = statistics::QuantilesOf(compiling.values)->median + kLongCompiling;
+  }
   FitPrior(times.inputs, predicted_times, times.values);
-  const double slow = Quantile(times.values, kLongCompiledSlowerThan);
-  for (const Features& features : long_compiled.inputs) times.Add(features, slow);
-  predicted_times.insert(predicted_times.end(), predicted_long_compiled.begin(), predicted_long_compiled.end());
+  // Without any time, configs like those that compiled for long would stay as unknown and as promising as before, and a
+  // search would try one after another. They count as slower than three quarters of the others.
+  const double slow = statistics::QuantilesOf(times.values)->p75;
+  for (const Outcome& outcome : outcomes) {
+    if (outcome.perf_ms || !outcome.compile_s || std::log(*outcome.compile_s) <= long_compiling_) continue;
+    times.Add(ComputeFeatures(space, outcome.point), slow);
+    predicted_times.push_back(outcome.predicted);
+  }
   for (size_t i = 0; i < times.values.size(); ++i) times.values[i] -= Prior(times.inputs[i], predicted_times[i]);
   for (size_t i = 0; i < failures.values.size(); ++i) failures.values[i] -= FailurePrior(failures.inputs[i]);
   const auto fit = [](GaussianProcess* process, Observations observations) {
@@ -133,7 +113,7 @@ bool SurrogateModel::Fit(const PointSpace& space, const std::vector<Outcome>& ou
   };
   std::vector<std::future<void>> fits;
   if (has_failures_) fits.push_back(std::async(std::launch::async, fit, &failures_, std::move(failures)));
-  if (has_compiling_) fits.push_back(std::async(std::launch::async, fit, &compiling_, std::move(compiling)));
+  if (knows_compiling()) fits.push_back(std::async(std::launch::async, fit, &compiling_, std::move(compiling)));
   fit(&times_, std::move(times));
   return true;
 }
@@ -166,7 +146,7 @@ double SurrogateModel::ChanceToRun(const Features& features) const {
 }
 
 double SurrogateModel::ChanceToCompile(const Features& features) const {
-  if (!has_compiling_) return 1;
+  if (!knows_compiling()) return 1;
   return NormalShare((long_compiling_ - compiling_.PredictMean(features)) / kCompilingDeviation);
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <limits>
 #include <vector>
 
 #include "worker/tune/search/gaussian_process.h"
@@ -36,6 +37,7 @@ class SurrogateModel {
   double ChanceToRun(const Features& features) const;
   // Returns the probability that the config's source does not compile for much longer than others.
   double ChanceToCompile(const Features& features) const;
+  bool knows_compiling() const { return long_compiling_ < std::numeric_limits<double>::infinity(); }
   // Sets the weights.
   void FitPrior(const std::vector<Features>& inputs, const std::vector<double>& predicted,
                 const std::vector<double>& values);
@@ -52,9 +54,9 @@ class SurrogateModel {
   GaussianProcess failures_;   // 1: the point has no time; 0: it has one
   GaussianProcess compiling_;  // log of the seconds of the compiler
   bool has_failures_ = false;
-  bool has_compiling_ = false;
-  double long_compiling_ = 0;  // log of the seconds above which a source is not worth its time
-  double best_ = 0;            // log of the best time in ms
+  // Log of the seconds above which a source is not worth its time; infinite: too few times are known.
+  double long_compiling_ = std::numeric_limits<double>::infinity();
+  double best_ = 0;  // log of the best time in ms
 };
 
 }  // namespace telemetry::worker::tune::search
