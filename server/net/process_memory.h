@@ -14,7 +14,8 @@ class ProcessMemory {
   // `limit_bytes` 0: no limit.
   explicit ProcessMemory(uint64_t limit_bytes);
 
-  // Returns true if the process exceeds the limit even after returning free heap memory to the system.
+  // Returns true if the process exceeds the limit even after returning free heap memory to the system. Memory that
+  // jemalloc's own thread is returning at this moment still counts, because jemalloc then ignores a second request.
   bool IsScarce();
 
  private:
