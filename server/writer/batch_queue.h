@@ -25,7 +25,7 @@ namespace telemetry::writer {
 // writer has lately committed in about 5 ms.
 //
 // A batch above kShortPiece cannot be divided: mostly it is a single record. While light batches come, such a batch has
-// a transaction of its own; after one that took the writer more than 2.5 ms, the next waits 50 times as long, and after
+// a transaction of its own; after one that took the writer more than 2.5 ms, the next waits 100 times as long, and after
 // one of more than 8 ms 200 times (at most 30 s), so that few light batches meet a long one. The later batches of its
 // producer wait behind it.
 class BatchQueue {

@@ -110,10 +110,10 @@ void SendLargeConfigs(const Target& target) {
 void SendSupersedes(const Target& target) {
   constexpr uint64_t kIds = storage::kMaxSuperseded;
   constexpr uint64_t kIdBytes = 16;
-  const uint64_t attempts = FullSize() ? 160 : 16;
-  SendBatches(target, attempts * kIds * kIdBytes, [=](uint64_t number) {
+  constexpr uint64_t kAttempts = 16;
+  SendBatches(target, kAttempts * kIds * kIdBytes, [](uint64_t number) {
     std::vector<std::string> batch;
-    for (uint64_t i = number * attempts; i < (number + 1) * attempts; ++i) {
+    for (uint64_t i = number * kAttempts; i < (number + 1) * kAttempts; ++i) {
       v1::Record record = Attempt();
       record.mutable_attempt()->set_attempt_id(record::Sha256(absl::StrCat(i)).substr(0, kIdBytes));
       record.mutable_attempt()->set_provisional(true);
