@@ -21,7 +21,7 @@ constexpr absl::Duration kUrgentFor = absl::Seconds(1);
 // at least half full, otherwise by a quarter, because a small one is long when the disk or the machine is busy. The
 // limit rises by an eighth when a full transaction takes less than half of the time. It rises seldom, because batches
 // of other senders may cost many times as much as those of the last transaction.
-constexpr absl::Duration kShort = absl::Milliseconds(5);
+constexpr absl::Duration kShort = absl::Milliseconds(4);
 constexpr absl::Duration kRiseEvery = absl::Milliseconds(100);
 // The limit of a short transaction is between one piece and this many rows, each with kBytesOfRow.
 constexpr uint64_t kMostUrgentRows = 2048;

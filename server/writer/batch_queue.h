@@ -22,10 +22,10 @@ namespace telemetry::writer {
 //
 // Producers with few queued records are light. They take turns with the others, so that they wait for at most one
 // transaction of others. While light batches come among those of other senders, transactions are limited to what the
-// writer has lately committed in about 5 ms.
+// writer has lately committed in about 4 ms.
 //
 // A batch above kShortPiece cannot be divided: mostly it is a single record. While light batches come, such a batch has
-// a transaction of its own; after one that took the writer more than 2.5 ms, the next waits 100 times as long, and after
+// a transaction of its own; after one that took the writer more than 2 ms, the next waits 100 times as long, and after
 // one of more than 8 ms 200 times (at most 30 s), so that few light batches meet a long one. The later batches of its
 // producer wait behind it.
 class BatchQueue {

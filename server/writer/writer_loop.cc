@@ -19,15 +19,20 @@ constexpr uint64_t kEnoughRows = 1000;
 constexpr size_t kMaxOpenings = 256;
 // While records wait, the least time between two removals.
 constexpr absl::Duration kRemovalPause = absl::Milliseconds(100);
-// While records wait, the least time between two transactions of puts, and the most puts and bytes in one: they take
-// the writer a few milliseconds.
-constexpr absl::Duration kPutPause = absl::Milliseconds(50);
+// The most puts and bytes in one transaction: they take the writer a few milliseconds.
 constexpr size_t kMaxPuts = 64;
-// The same for changes of models, each of which takes a transaction, and the pause as a multiple of the time of the
-// last one: the last part of the largest model takes about 50 ms.
-constexpr absl::Duration kModelPause = absl::Milliseconds(200);
-constexpr int kModelPauses = 50;
 constexpr uint64_t kMaxPutBytes = uint64_t{2} << 20;
+// While records wait, the least time between two transactions of puts and between two changes of models, and the same
+// as a multiple of the time of the last one, up to a limit: the last part of the largest model takes about 50 ms.
+constexpr absl::Duration kPutPause = absl::Milliseconds(50);
+constexpr absl::Duration kModelPause = absl::Milliseconds(200);
+constexpr int kPausesOfJobs = 100;
+constexpr absl::Duration kLongestPauseOfJobs = absl::Seconds(5);
+
+// Returns the end of the pause after work that began at `begin`.
+SteadyTime PauseAfter(SteadyTime begin, absl::Duration least) {
+  return SteadyAfter(std::clamp(kPausesOfJobs * ElapsedSince(begin), least, kLongestPauseOfJobs));
+}
 
 absl::Status NoWriter() { return absl::UnavailableError("the collector is shutting down"); }
 
@@ -235,7 +240,7 @@ std::vector<WriterLoop::Job> WriterLoop::TakeRemoval(bool busy) {
 std::vector<WriterLoop::Job> WriterLoop::TakePuts(bool busy) {
   std::vector<Job> taken;
   const absl::MutexLock lock(&mutex_);
-  if (busy && ElapsedSince(put_at_) < kPutPause) return taken;
+  if (busy && SteadyNow() < next_puts_) return taken;
   uint64_t bytes = 0;
   while (!puts_.empty() && taken.size() < kMaxPuts && bytes < kMaxPutBytes) {
     bytes += storage::CacheEntryBytes(std::get<PutJob>(puts_.front()).put.entry);
@@ -272,8 +277,9 @@ absl::Status WriterLoop::DoPut(std::vector<Job>& group) {
   std::vector<storage::CachePut> puts;
   puts.reserve(group.size());
   for (Job& job : group) puts.push_back(std::move(std::get<PutJob>(job).put));
+  const SteadyTime begin = SteadyNow();
   ASSIGN_OR_RETURN(std::vector<storage::CachePutOutcome> outcomes, writer_->PutCacheEntries(puts, limits_.cache));
-  put_at_ = SteadyNow();
+  next_puts_ = PauseAfter(begin, kPutPause);
   if (metrics_ != nullptr) metrics_->AddPuts(outcomes);
   Answer<PutJob>(std::move(group), std::move(outcomes));
   return absl::OkStatus();
@@ -288,7 +294,7 @@ absl::Status WriterLoop::DoChangeModels(std::vector<Job>& group) {
   const SteadyTime begin = SteadyNow();
   ASSIGN_OR_RETURN(storage::ModelOutcome outcome,
                    writer_->ChangeModels(std::get<ModelJob>(group.front()).change, limits_.models));
-  next_model_change_ = SteadyAfter(std::max(kModelPause, kModelPauses * ElapsedSince(begin)));
+  next_model_change_ = PauseAfter(begin, kModelPause);
   std::vector<storage::ModelOutcome> outcomes;
   outcomes.push_back(std::move(outcome));
   Answer<ModelJob>(std::move(group), std::move(outcomes));

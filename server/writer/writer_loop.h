@@ -167,7 +167,7 @@ class WriterLoop {
   bool idle_ = false;                             // nothing was written since the last checkpoint; writer thread only
   bool is_reachable_ = true;                      // writer thread only
   SteadyTime removed_at_{};                       // end of the last removal; writer thread only
-  SteadyTime put_at_{};                           // end of the last puts; writer thread only
+  SteadyTime next_puts_{};                        // the time from which puts may follow; writer thread only
   SteadyTime next_model_change_{};                // the time from which a model may be changed; writer thread only
   AckedSeqs acked_;                               // writer thread only
 

@@ -14,9 +14,9 @@ constexpr int kPatienceSteps = 2;
 constexpr int kTriesAStep = 16;
 // Hard limit: at this many steps, commits block until readers release the log (once, for at most reader_patience).
 constexpr int kMostSteps = 3;
-// The first checkpoint of a log is made at this length (1 MiB) while the work is urgent. It takes about ten
+// The first checkpoint of a log is made at this length (512 KiB) while the work is urgent. It takes about five
 // milliseconds.
-constexpr int kUrgentPages = 256;
+constexpr int kUrgentPages = 128;
 
 }  // namespace
 

@@ -62,8 +62,8 @@ TEST_F(BatchQueueTest, TransactionsBecomeAsShortAsTheWriterIsSlow) {
   MakeUrgent();
   for (int i = 0; i < 400; ++i) Add("sender", "heavy", kPieceRows);
   EXPECT_THAT(Take(), SizeIs(4)) << "the limit at first";
-  EXPECT_THAT(Take(absl::Milliseconds(6)), SizeIs(4));
-  EXPECT_THAT(Take(absl::Milliseconds(6)), SizeIs(3));
+  EXPECT_THAT(Take(absl::Milliseconds(5)), SizeIs(4));
+  EXPECT_THAT(Take(absl::Milliseconds(5)), SizeIs(3));
   for (int i = 0; i < 10; ++i) Take(kLong);
   for (int i = 0; i < 10; ++i) EXPECT_THAT(Take(kQuick), SizeIs(1)) << "quick ones right after slow ones prove little";
   for (int i = 0; i < 25; ++i) {
