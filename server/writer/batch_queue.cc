@@ -26,9 +26,8 @@ constexpr absl::Duration kRiseEvery = absl::Milliseconds(100);
 // The limit of a short transaction is between one piece and this many rows, each with kBytesOfRow.
 constexpr uint64_t kMostUrgentRows = 2048;
 constexpr uint64_t kBytesOfRow = call::kShortPiece.bytes / call::kShortPiece.rows;
-// After a transaction with an indivisible batch there is a pause of this multiple of the writer's time: none up to half
-// of kShort, and a long one above kLong.
-constexpr int kPauses = 100;
+// After a transaction with an indivisible batch there is a pause of kPauses times the writer's time: none up to half of
+// kShort, and a longer one above kLong.
 constexpr absl::Duration kLong = absl::Milliseconds(8);
 constexpr int kLongPauses = 200;
 constexpr absl::Duration kLongestPause = absl::Seconds(30);

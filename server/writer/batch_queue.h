@@ -30,6 +30,10 @@ namespace telemetry::writer {
 // producer wait behind it.
 class BatchQueue {
  public:
+  // Work that delays light batches is followed by a pause of this multiple of its time, so that it takes at most 1% of
+  // the writer's time.
+  static constexpr int kPauses = 100;
+
   // Called after the commit. Must not block.
   using CommitDone = std::function<void(storage::BatchOutcome outcome)>;
   struct Entry {

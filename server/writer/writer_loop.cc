@@ -22,16 +22,15 @@ constexpr absl::Duration kRemovalPause = absl::Milliseconds(100);
 // The most puts and bytes in one transaction: they take the writer a few milliseconds.
 constexpr size_t kMaxPuts = 64;
 constexpr uint64_t kMaxPutBytes = uint64_t{2} << 20;
-// While records wait, the least time between two transactions of puts and between two changes of models, and the same
-// as a multiple of the time of the last one, up to a limit: the last part of the largest model takes about 50 ms.
+// While records wait, the least time between two transactions of puts and between two changes of models. It is longer
+// after work that took long, up to a limit: the last part of the largest model takes about 50 ms.
 constexpr absl::Duration kPutPause = absl::Milliseconds(50);
 constexpr absl::Duration kModelPause = absl::Milliseconds(200);
-constexpr int kPausesOfJobs = 100;
 constexpr absl::Duration kLongestPauseOfJobs = absl::Seconds(5);
 
 // Returns the end of the pause after work that began at `begin`.
 SteadyTime PauseAfter(SteadyTime begin, absl::Duration least) {
-  return SteadyAfter(std::clamp(kPausesOfJobs * ElapsedSince(begin), least, kLongestPauseOfJobs));
+  return SteadyAfter(std::clamp(BatchQueue::kPauses * ElapsedSince(begin), least, kLongestPauseOfJobs));
 }
 
 absl::Status NoWriter() { return absl::UnavailableError("the collector is shutting down"); }

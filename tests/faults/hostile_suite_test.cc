@@ -68,7 +68,8 @@ absl::Duration ScenarioTime(const Scenario& scenario) {
   if (scenario.name == kAll) {
     return absl::Seconds(NumberFromEnvironment("TELEMETRY_HOSTILE_SECONDS", 600));
   }
-  // The writer pauses for up to 20 s after a long transaction, so a shorter time would count one too many.
+  // After the longest transactions the writer pauses for about 20 s. In a shorter time, one of them more or less would
+  // decide.
   return absl::Seconds(FullSize() ? 40 : 2);
 }
 
