@@ -56,15 +56,13 @@ void ProducerWarp::Prepare() {
   out.Close();
   out.Line("share_barriers();");
   out.Close();
-  // Another warp describes the tensors while the producer waits for the memory of the descriptors.
+  // Other warps describe the tensors while the producer waits for the memory of the descriptors.
   out.Line("if (thread == ", consumers(), ") maps = claim_tensor_maps();");
-  out.Open("if (thread / 32 == 1)");
   for (size_t i = 0; i < operands_.size(); ++i) {
     const int64_t first = operands_[i].source.first;
-    out.Line(DescribeOperand(i), "(", Draft(i), ", ", TensorName(operands_[i].source.tensor),
-             first == 0 ? "" : Cat(" + ", first), ");");
+    out.Line("if (thread / 32 == ", i + 1, ") ", DescribeOperand(i), "(", Draft(i), ", ",
+             TensorName(operands_[i].source.tensor), first == 0 ? "" : Cat(" + ", first), ");");
   }
-  out.Close();
   out.Line("__syncthreads();");
 }
 

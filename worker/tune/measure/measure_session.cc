@@ -106,18 +106,22 @@ absl::Status MeasureSession::RunOnce(LoadedConfig& loaded, const wire::Config& c
 
 absl::Status MeasureSession::LaunchAndWait(LoadedConfig& loaded, wire::Outcome* outcome, const wire::Config* next) {
   reports_.phase(kLaunchPhase);
-  const SteadyTime begin = SteadyNow();
-  if (absl::Status status = loaded.Launch(); !status.ok()) {
+  const absl::StatusOr<std::unique_ptr<device::Event>> begin = device_->Record();
+  absl::Status status = begin.ok() ? loaded.Launch() : begin.status();
+  const absl::StatusOr<std::unique_ptr<device::Event>> end = device_->Record();
+  if (status.ok()) status = end.status();
+  if (!status.ok()) {
     Fail(kLaunchPhase, status, outcome);
     return status;
   }
   const absl::Duration loading = next == nullptr ? absl::ZeroDuration() : LoadNext(*next);
   steps_.set_load_next_s(absl::ToDoubleSeconds(loading));
   reports_.phase(kRunPhase);
-  absl::Status status = device_->Synchronize();
-  run_ = ElapsedSince(begin) - loading;
-  if (!status.ok()) Fail(kRunPhase, status, outcome);
-  return status;
+  status = device_->Synchronize();
+  const absl::StatusOr<double> run_ms = status.ok() ? device_->ElapsedMs(**begin, **end) : status;
+  run_ms_ = run_ms.value_or(0);
+  if (!run_ms.ok()) Fail(kRunPhase, run_ms.status(), outcome);
+  return run_ms.status();
 }
 
 absl::Status MeasureSession::Check(bool with_results, wire::Outcome* outcome) {
@@ -163,28 +167,34 @@ absl::StatusOr<std::vector<Sample>> MeasureSession::Take(absl::Span<const Sample
   return samples;
 }
 
+bool MeasureSession::FirstRunCounts(const wire::Effort& effort) const {
+  return !effort.exact() && device_->properties().dialect == device::Dialect::kCuda;
+}
+
 bool MeasureSession::WasSlow(const wire::Effort& effort, wire::Outcome* outcome) const {
-  // Includes the time of the launch and of loading the code. OpenCL even compiles in the first launch.
-  constexpr double kOverheadMs = 5;
-  if (effort.exact() || device_->properties().dialect != device::Dialect::kCuda) return false;
-  const double run_ms = absl::ToDoubleMilliseconds(run_);
-  if (run_ms <= 2 * effort.give_up_above_ms() + kOverheadMs) return false;
-  DescribeSamples({{.ms = run_ms}}, outcome);
+  constexpr double kOverheadMs = 1;  // the code is read from memory
+  if (!FirstRunCounts(effort) || run_ms_ <= 2 * effort.give_up_above_ms() + kOverheadMs) return false;
+  DescribeSamples({{.ms = run_ms_}}, outcome);
   outcome->clear_perf_ms();
   outcome->set_gave_up(true);
   return true;
 }
 
 absl::Status MeasureSession::TakeSeries(LoadedConfig& config, const wire::Effort& effort, wire::Outcome* outcome) {
-  // The first sample is a warm-up, without a flush, which takes longer than the kernel on processors. Its time
-  // determines the size of the batches.
-  ASSIGN_OR_RETURN(const std::vector<Sample> warm_up, Take({MakeLaunch(config)}, Sampler::Caches::kWarm));
   SampleSeries series(effort);
-  // If even the warm-up is much too slow, it is the only sample.
-  if (!effort.exact() && warm_up.front().ms > 2 * effort.give_up_above_ms()) series.Add(warm_up, watch_);
+  // The time of a warm-up determines the size of the batches. The first run was one, unless it compiled the code, as in
+  // OpenCL, or the samples need warm caches. Otherwise the first sample is the warm-up, without a flush, which takes
+  // longer than the kernel on processors.
+  double estimate_ms = run_ms_;
+  if (!FirstRunCounts(effort) || effort.warm()) {
+    ASSIGN_OR_RETURN(const std::vector<Sample> warm_up, Take({MakeLaunch(config)}, Sampler::Caches::kWarm));
+    estimate_ms = warm_up.front().ms;
+    // If even the warm-up is much too slow, it is the only sample.
+    if (!effort.exact() && estimate_ms > 2 * effort.give_up_above_ms()) series.Add(warm_up, watch_);
+  }
   const SteadyTime begin = SteadyNow();
   while (true) {
-    const int batch = series.Next(ElapsedSince(begin), warm_up.front().ms);
+    const int batch = series.Next(ElapsedSince(begin), estimate_ms);
     if (batch == 0) break;
     const std::vector<Sampler::Launch> launches(static_cast<size_t>(batch), MakeLaunch(config));
     ASSIGN_OR_RETURN(const std::vector<Sample> samples, Take(launches, CachesFor(effort)));

@@ -96,6 +96,8 @@ class MeasureSession {
   absl::Duration LoadNext(const wire::Config& next);
   // Sets the outcome's failure if the check finds an error.
   absl::Status Check(bool with_results, wire::Outcome* outcome);
+  // Reports whether the time of the first run can stand for that of others: OpenCL compiles in it.
+  bool FirstRunCounts(const wire::Effort& effort) const;
   // Returns true if the run that was checked was so slow that samples are not worth their time. Describes it then.
   bool WasSlow(const wire::Effort& effort, wire::Outcome* outcome) const;
   absl::Status TakeSeries(LoadedConfig& config, const wire::Effort& effort, wire::Outcome* outcome);
@@ -113,9 +115,9 @@ class MeasureSession {
   std::string next_;                           // describes the code and the launch of loaded_next_
   std::unique_ptr<LoadedConfig> loaded_next_;  // null: none was loaded
   ClockWatch watch_;
-  wire::Steps steps_;   // of the config that is being measured
-  absl::Duration run_;  // from the last launch of RunOnce until its end, without LoadNext
-  bool lost_ = false;   // true: the contents of the device's memory are not known
+  wire::Steps steps_;  // of the config that is being measured
+  double run_ms_ = 0;  // the time on the device of the last launch of RunOnce
+  bool lost_ = false;  // true: the contents of the device's memory are not known
 };
 
 }  // namespace telemetry::worker::tune::measure

@@ -68,11 +68,15 @@ int SampleSeries::Next(absl::Duration elapsed, double estimate_ms) const {
   if (counted >= kScreening && (elapsed >= budget || counted >= effort_.max_samples())) return 0;
   const bool is_far = IsFar();
   const double precision = is_far ? std::max(effort_.precision(), MeasureEffort::kFarPrecision) : effort_.precision();
-  if (counted >= effort_.min_samples() && RelativeErrorOfMedian(counted_ms_) <= precision) return 0;
+  const int least = is_far ? kScreening : effort_.min_samples();
+  const double error = RelativeErrorOfMedian(counted_ms_);
+  if (counted >= least && error <= precision) return 0;
+  // The error falls with the square root of the number. Few samples at once are enough for a config that is far.
+  const double needed = is_far || counted < least ? least : counted * std::pow(error / precision, 2);
+  const double most = std::max(1, effort_.max_samples() - counted);
+  const double missing = std::clamp(needed - counted, std::min<double>(kScreening, most), most);
   const double sample_ms = absl::ToDoubleMilliseconds(elapsed) / static_cast<double>(all_.size());
-  const int missing =
-      is_far ? std::max(kScreening, effort_.min_samples() - counted) : std::max(1, effort_.max_samples() - counted);
-  return std::min(missing, BatchSize(sample_ms, budget - elapsed));
+  return std::min(static_cast<int>(missing), BatchSize(sample_ms, budget - elapsed));
 }
 
 void SampleSeries::Add(absl::Span<const Sample> samples, const ClockWatch& watch) {

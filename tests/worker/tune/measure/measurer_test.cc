@@ -170,6 +170,22 @@ TEST_F(MeasurerTest, GivesUpOnWhatIsClearlySlower) {
   EXPECT_TRUE(Measure(request).has_perf_ms());
 }
 
+// Loading a module waits for the kernel that runs, so the time of the host says nothing about that kernel.
+TEST_F(MeasurerTest, AConfigThatWasSlowIsNotSampledAlthoughTheNextOneWasLoadedMeanwhile) {
+  if (!IsCuda()) GTEST_SKIP() << "in OpenCL, the first run includes compiling";
+  MeasureRequest slow = RequestFor(
+      "const long long begin = clock64(); while (clock64() - begin < 100000000) {} "
+      "out[i] = 2.0f * x[i];");
+  slow.effort.give_up_above_ms = 0.1;
+  const MeasureRequest next = RequestFor("out[i] = x[i] + x[i];");
+  const absl::StatusOr<wire::Outcome> outcome = measurer_->Measure(slow, &next);
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_TRUE(outcome->gave_up());
+  ASSERT_EQ(outcome->samples_ms_size(), 1);
+  EXPECT_GT(outcome->samples_ms(0), 20);
+  EXPECT_LT(outcome->steps().sample_s(), 0.01) << "it ran again";
+}
+
 TEST_F(MeasurerTest, AnExactEffortTakesAllSamplesOfASlowConfig) {
   MeasureRequest request = RequestFor(kRight);
   request.effort.give_up_above_ms = 1e-9;

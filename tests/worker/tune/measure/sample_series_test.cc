@@ -61,8 +61,16 @@ TEST(SampleSeriesTest, AConfigFarFromTheBestGetsTheFewestSamples) {
   effort.set_far_above_ms(0.09);
   const wire::Outcome outcome = SampledSeries(effort).To(Noisy);
   EXPECT_GE(outcome.samples_ms_size(), 8);
-  EXPECT_LE(outcome.samples_ms_size(), 14);
+  EXPECT_LE(outcome.samples_ms_size(), 15);
   EXPECT_NEAR(outcome.perf_ms(), 0.102, 0.001);
+}
+
+TEST(SampleSeriesTest, AConfigFarFromTheBestWithoutNoiseGetsThreeSamples) {
+  wire::Effort effort = EffortFor();
+  const auto quiet = [](int i) { return Sample{0.1 + 1e-5 * (i % 3), kBest}; };
+  EXPECT_EQ(SampledSeries(effort).To(quiet).samples_ms_size(), 8);
+  effort.set_far_above_ms(0.09);
+  EXPECT_EQ(SampledSeries(effort).To(quiet).samples_ms_size(), 3);
 }
 
 TEST(SampleSeriesTest, EndsWhenTheMedianIsKnown) {
