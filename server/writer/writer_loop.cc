@@ -17,8 +17,8 @@ namespace {
 constexpr uint64_t kEnoughRows = 1000;
 // The most openings in one transaction; they take the writer a few milliseconds.
 constexpr size_t kMaxOpenings = 256;
-// While records wait, the time between two removals. It does not grow with the time that they take, as that between puts
-// does: removals need the right to delete, and would not end on a busy collector.
+// While records wait, the time between two removals. It does not grow with the time that they take, as that between
+// puts does: removals need the right to delete, and would not end on a busy collector.
 constexpr absl::Duration kRemovalPause = absl::Milliseconds(100);
 // The most puts and bytes in one transaction: they take the writer a few milliseconds.
 constexpr size_t kMaxPuts = 64;
