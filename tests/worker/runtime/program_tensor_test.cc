@@ -8,6 +8,7 @@
 #include <array>
 #include <bit>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -104,12 +105,12 @@ TEST_F(ProgramTensorTest, ReleasesTheOwnerWithTheLastCopy) {
   const std::weak_ptr<int> alive = owner;
   ProgramMemory memory = At(floats_, {4});
   memory.owner = std::exchange(owner, nullptr);
-  Tensor tensor = WrapProgramMemory(device_, memory).value();
+  std::optional<Tensor> tensor = WrapProgramMemory(device_, memory).value();
   memory.owner = nullptr;
-  Tensor copy = tensor;
-  tensor = {};
+  std::optional<Tensor> copy = tensor;
+  tensor.reset();
   EXPECT_FALSE(alive.expired());
-  copy = {};
+  copy.reset();
   EXPECT_TRUE(alive.expired());
 }
 
@@ -210,9 +211,9 @@ TEST_F(ProgramTensorTest, RefusesTensorsOfOtherDevices) {
 }
 
 TEST_F(ProgramTensorTest, ExportsWithoutACopy) {
-  Tensor tensor = AllocateProgramTensor(device_, DType::kF32, {2, 3}).value();
-  DLManagedTensorVersioned* const exported = ToVersionedDlpack(tensor).value();
-  tensor = {};  // the export keeps the memory
+  std::optional<Tensor> tensor = AllocateProgramTensor(device_, DType::kF32, {2, 3}).value();
+  DLManagedTensorVersioned* const exported = ToVersionedDlpack(*tensor).value();
+  tensor.reset();  // the export keeps the memory
   const dlpack::DLTensor& shared = exported->dl_tensor;
   EXPECT_EQ(exported->version.major, 1u);
   EXPECT_EQ(exported->flags, 0u);
