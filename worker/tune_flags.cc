@@ -53,7 +53,7 @@ void TuneFlags::AddTo(cli::Flags& flags) {
   flags
       .Add(
           "samples", samples,
-          "Take exactly this many samples of each config (default: 8 to 200, until the median is known to 0.3 % or for "
+          "Take exactly this many samples of each config (default: 8 to 200, until the median is known to 0.5 % or for "
           "20 ms, and fewer of slow configs)")
       ->check(CLI::Range(1, 10000));
   flags.Switch("warm-caches", warm_caches,

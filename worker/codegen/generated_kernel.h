@@ -35,6 +35,7 @@ struct GeneratedKernel {
   int64_t cluster_blocks = 1;    // blocks for each tile in progress
   int tensor_core_dots = 0;      // dots of the IR that run on tensor cores
   bool spills = false;           // CUDA: a value has more elements in each thread than a thread has registers
+  int64_t loaded_bytes = 0;      // by all blocks together, at least; 0: not known (plan::LoadedBytes)
 
   // Returns the number of blocks of a launch with these tensors, which have the sizes of the actual arguments and
   // outputs. 0 if there is no work.

@@ -62,6 +62,19 @@ int SoleDot(const Graph& body) {
   return found;
 }
 
+// Reports whether the dot adds to the only value that the loop carries.
+bool AddsToCarried(const Graph& body, int dot) {
+  if (body.nodes.back().op != Op::kOutput) return false;
+  const auto& outputs = std::get<ir::Arg::List>(body.nodes.back().args[0].value);
+  if (outputs.size() != 1 || !std::holds_alternative<NodeRef>(outputs[0].value)) return false;
+  const Node& node = body.nodes[static_cast<size_t>(dot)];
+  if (std::get<NodeRef>(outputs[0].value) != NodeRef{dot} || !IsGiven(node, 2)) return false;
+  const auto last =
+      std::find_if(body.nodes.rbegin(), body.nodes.rend(), [](const Node& one) { return one.op == Op::kPlaceholder; });
+  const auto* sums = std::get_if<NodeRef>(&node.args[2].value);
+  return sums != nullptr && last != body.nodes.rend() && &body.at(*sums) == &*last;
+}
+
 // Returns the load of an operand, or nullptr if the operand is not a load. Masks to 0 have no effect on loads, which
 // are 0 beyond the ends of axes.
 const Node* FindLoad(const Graph& body, NodeRef operand) {
@@ -126,9 +139,9 @@ std::optional<ProductLoop> FindProductLoop(const ir::DeviceIr& ir) {
   found.body = loop.graphs[0];
   const Graph& body = ir.graphs[static_cast<size_t>(found.body)];
   found.dot = SoleDot(body);
-  if (found.dot < 0 || body.nodes.back().op != Op::kOutput) return std::nullopt;
+  if (found.dot < 0 || !AddsToCarried(body, found.dot)) return std::nullopt;
   const Node& dot = body.nodes[static_cast<size_t>(found.dot)];
-  if (dot.axis != loop.axis || !IsGiven(dot, 2)) return std::nullopt;
+  if (dot.axis != loop.axis) return std::nullopt;
   for (size_t i = 0; i < found.sources.size(); ++i) {
     const Node* load = FindLoad(body, std::get<NodeRef>(dot.args[i].value));
     std::optional<TmaSource> source = load == nullptr ? std::nullopt : FindSource(ir, body, *load);

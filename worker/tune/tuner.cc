@@ -67,6 +67,7 @@ class Attempt {
   }
   // Returns OUT_OF_RANGE for a config of a search that is known to be slow.
   absl::StatusOr<codegen::GeneratedKernel> GenerateWorthwhile(const Config& config);
+  double LeastMs(const Config& config);
 
   absl::Status Search();
   void BeginLine();
@@ -194,6 +195,7 @@ absl::Status Attempt::CreateSearch(const Journal::Contents& begun) {
   }
   if (!search.most_at_once) search.most_at_once = MostAtOnce();
   search.fingerprint = [this](const Config& config) { return candidates_.Fingerprint(config); };
+  if (search::Learns(search)) search.least_ms = [this](const Config& config) { return LeastMs(config); };
   ASSIGN_OR_RETURN(std::unique_ptr<search::SearchAlgorithm> made,
                    search::MakeSearch(subject_.kernel->config_space(), std::move(search)));
   proposer_ = std::make_unique<Proposer>(std::move(made), [this] { processes_->queue().Wake(); });
@@ -247,6 +249,16 @@ absl::StatusOr<codegen::GeneratedKernel> Attempt::GenerateWorthwhile(const Confi
         "a thread has too few registers for its blocks, and enough for those of the default config");
   }
   return generated;
+}
+
+// A multiprocessor of any CUDA device loads at most 128 bytes in a cycle (the width of its L1 cache and shared memory).
+double Attempt::LeastMs(const Config& config) {
+  constexpr double kMostBytesInCycle = 128;
+  const device::DeviceProperties& device = subject_.kernel->device()->properties();
+  const absl::StatusOr<std::shared_ptr<const Candidate>> candidate = candidates_.Find(config);
+  if (!candidate.ok() || device.dialect != device::Dialect::kCuda || device.clock_khz == 0) return 0;
+  const double bytes_in_ms = kMostBytesInCycle * device.compute_units * device.clock_khz;
+  return static_cast<double>((*candidate)->generated.loaded_bytes) / bytes_in_ms;
 }
 
 absl::Status Attempt::Search() {

@@ -97,6 +97,9 @@ TEST(Generate, SaysWhetherAValueHasMoreElementsThanAThreadHasRegisters) {
   const Target cuda = {.dialect = device::Dialect::kCuda, .sm = 90, .shared_bytes_per_block = 227 << 10};
   EXPECT_TRUE(spills("Config(block_sizes=[1], num_warps=1)", cuda));
   EXPECT_FALSE(spills("Config(block_sizes=[1], num_warps=2)", cuda));
+  // 1024 threads share the 65,536 registers of a multiprocessor.
+  EXPECT_TRUE(spills("Config(block_sizes=[8], num_warps=32)", cuda));
+  EXPECT_FALSE(spills("Config(block_sizes=[4], num_warps=32)", cuda));
   EXPECT_FALSE(spills("Config(block_sizes=[1], num_warps=1)", Target()));
 }
 

@@ -168,6 +168,25 @@ TEST(ProducerWarp, HasNoEffectWhereTheConfigDoesNotSuit) {
   EXPECT_EQ(other, CudaSource(kernel, std::string(kTmaConfig) + ")", {}, 80));
 }
 
+// Returns a kernel whose loop adds its products to sums that it does not carry alone.
+KernelCase TwoSumsCase() {
+  KernelCase kernel;
+  kernel.Input("a", DType::kF16, {64, 64}).Input("b", DType::kF16, {64, 64}).Trace([](Trace& t) {
+    const TensorRef a = t.Tensor("a");
+    const TensorRef b = t.Tensor("b");
+    const AxisRef m = t.Tile(t.SizeOf(a, 0));
+    const AxisRef n = t.Tile(t.SizeOf(b, 1));
+    const auto zero = [&] { return t.Full({m, n}, 0, DType::kF32); };
+    const Trace::Carried sums =
+        t.For(t.SizeOf(a, 1), {zero(), zero()}, [&](AxisRef k, const Trace::Carried& so_far) -> Trace::Carried {
+          const auto sum = t.Dot(t.Load(a, {m, k}), t.Load(b, {k, n}), k, so_far[0]);
+          return {sum, sum};
+        });
+    t.Store(t.Output("out", {t.SizeOf(a, 0), t.SizeOf(b, 1)}, DType::kF16), {m, n}, sums[0] + sums[1]);
+  });
+  return kernel;
+}
+
 // Returns whether the search space of the kernel for sm_90 has the key.
 bool IsChoice(const ir::DeviceIr& ir, const Target& target = kWithTma) {
   const ConfigSpace space = ConfigSpaceFor(ir, target);
@@ -187,6 +206,7 @@ TEST(ProducerWarp, IsAChoiceWhereTmaCanCopy) {
   EXPECT_FALSE(IsChoice(MatmulCase(DType::kF16, 64, 64, 60).ir()));
   EXPECT_FALSE(IsChoice(MatmulCase(DType::kF32, 64, 64, 64).ir()));
   EXPECT_FALSE(IsChoice(DotOfDotCase(DType::kF16).ir()));
+  EXPECT_FALSE(IsChoice(TwoSumsCase().ir()));
   KernelCase at_launch;
   at_launch.Input("a", DType::kF16, {64, 64}).Input("b", DType::kF16, {64, 64}).SizesAtLaunch().Trace(Matmul);
   EXPECT_FALSE(IsChoice(at_launch.ir()));

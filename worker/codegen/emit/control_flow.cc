@@ -49,7 +49,7 @@ absl::Status RegionEmitter::EmitLoop(int index, Frame* frame) {
     end = Cat("(", wanted, " < ", end, " ? ", wanted, " : ", end, ")");
   }
   if (producer_ != nullptr && producer_->Feeds(code_.plan().GraphFor(node.graphs[0]))) {
-    RETURN_IF_ERROR(EmitFedLoop(node, end, carried, frame));
+    EmitFedLoop(node, end, carried.front());
     frame->results[index] = std::move(carried);
     return absl::OkStatus();
   }
@@ -94,13 +94,12 @@ absl::Status RegionEmitter::EmitBody(const Node& loop, const Values& carried, Fr
   return absl::OkStatus();
 }
 
-absl::Status RegionEmitter::EmitFedLoop(const Node& loop, const std::string& end, const Values& carried, Frame* frame) {
+void RegionEmitter::EmitFedLoop(const Node& loop, const std::string& end, const TileValue& sums) {
+  producer_->Begin();
   OpenLoop(loop.axis, "0", end);
-  producer_->Receive();
-  RETURN_IF_ERROR(EmitBody(loop, carried, frame));
-  producer_->Return();
+  producer_->Multiply(sums);
   code_.out().Close();
-  return absl::OkStatus();
+  producer_->End(sums);
 }
 
 absl::Status RegionEmitter::EmitWhile(int index, Frame* frame) {

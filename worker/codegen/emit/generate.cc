@@ -12,6 +12,7 @@
 #include "worker/codegen/emit/producer_warp.h"
 #include "worker/codegen/emit/region.h"
 #include "worker/codegen/emit/tile_code.h"
+#include "worker/codegen/plan/loaded_bytes.h"
 #include "worker/codegen/plan/tiling.h"
 #include "worker/codegen/text/dialect.h"
 
@@ -189,7 +190,8 @@ absl::StatusOr<GeneratedKernel> Generate(const ir::DeviceIr& ir, const Config& c
       .persistent_tiles = producer ? ResidentTiles(plan, SharedBytes(code)) : PersistentTiles(plan),
       .cluster_blocks = plan.cluster_blocks,
       .tensor_core_dots = static_cast<int>(layouts.mma.dots.size()),
-      .spills = layouts.spills};
+      .spills = layouts.spills,
+      .loaded_bytes = plan::LoadedBytes(plan, uses)};
   if (kernel.shared_bytes > target.shared_bytes_per_block) {
     return absl::ResourceExhaustedError(Cat("the kernel needs ", kernel.shared_bytes,
                                             " bytes of shared memory in a block; the device has ",

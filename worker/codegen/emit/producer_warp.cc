@@ -1,6 +1,7 @@
 #include "worker/codegen/emit/producer_warp.h"
 
 #include "worker/codegen/emit/address.h"
+#include "worker/codegen/emit/dot.h"
 #include "worker/codegen/emit/grid.h"
 #include "worker/codegen/text/tma_functions.h"
 
@@ -123,15 +124,27 @@ void ProducerWarp::CopyOperand(size_t index) {
   out.Close();
 }
 
-void ProducerWarp::Receive() {
-  code_.out().Line("wait_for_phase(filled + slot, phase);");
+void ProducerWarp::Begin() { code_.out().Line("int multiplied = -1;"); }
+
+void ProducerWarp::Multiply(const TileValue& sums) {
+  text::CodeWriter& out = code_.out();
+  out.Line("wait_for_phase(filled + slot, phase);");
   for (size_t i = 0; i < operands_.size(); ++i) code_.copies_ahead().places[plan_.sets[i]] = TileAddress(i);
+  const plan::MmaDot& dot = code_.mma().dots.at({plan_.loop.body, plan_.loop.dot});
+  const auto row_operand = static_cast<size_t>(dot.row_operand);
+  const TileValue rows = {.set = plan_.sets[row_operand]};
+  const TileValue columns = {.set = plan_.sets[1 - row_operand]};
+  StartDotWgmma(code_, {dot, plan_.loop.axis, rows, columns, sums, ""});
+  for (const int set : plan_.sets) code_.copies_ahead().places.erase(set);
+  FinishDotWgmma(code_, 1, sums);
+  out.Line("if (multiplied >= 0 && thread % 32 == 0) arrive_at(emptied + multiplied);");
+  out.Line("multiplied = slot;");
+  Advance();
 }
 
-void ProducerWarp::Return() {
-  code_.out().Line("if (thread % 32 == 0) arrive_at(emptied + slot);");
-  Advance();
-  for (const int set : plan_.sets) code_.copies_ahead().places.erase(set);
+void ProducerWarp::End(const TileValue& sums) {
+  FinishDotWgmma(code_, 0, sums);
+  code_.out().Line("if (thread % 32 == 0) arrive_at(emptied + multiplied);");
 }
 
 void ProducerWarp::DeclareSlot() {

@@ -30,8 +30,12 @@ class ProducerWarp {
 
   // For the consumers: the loop with this body takes its tiles from the ring.
   bool Feeds(const ir::Graph& body) const { return body.id == plan_.loop.body; }
-  void Receive();  // emits the wait for a tile; TileCode::copies_ahead() lists its operands from here on
-  void Return();   // emits the return of the tile's slot after its use
+  void Begin();  // emits what precedes the loop
+  // Emits the body: starts the product of the next tile, and returns the slot of the one before, whose product is
+  // complete then. The tensor cores thus have work while the threads wait for the next tile.
+  void Multiply(const TileValue& sums);
+  // Emits what follows the loop: a wait for the last product. Its sums can be read afterwards.
+  void End(const TileValue& sums);
 
  private:
   struct Operand {

@@ -54,8 +54,8 @@ class RegionEmitter {
   absl::Status EmitBody(const ir::Node& loop, const Values& carried, Frame* frame);
   // Emits the body with the prefetches of the loop.
   absl::Status EmitIteration(const ir::Node& loop, CopyAhead* copies, const Values& carried, Frame* frame);
-  // Emits the loop whose tiles the producer warp copies.
-  absl::Status EmitFedLoop(const ir::Node& loop, const std::string& end, const Values& carried, Frame* frame);
+  // Emits the loop whose tiles the producer warp copies. It adds its products to `sums`.
+  void EmitFedLoop(const ir::Node& loop, const std::string& end, const TileValue& sums);
   // Emits a loop with overlapping dots. The first iteration is before the loop, the last second dot after it.
   absl::Status EmitOverlappedLoop(const ir::Node& loop, const plan::DotOverlap& overlap, const std::string& end,
                                   CopyAhead* copies, Values* carried, Frame* frame);

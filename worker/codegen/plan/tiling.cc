@@ -14,10 +14,12 @@ using ir::Node;
 using record::Cat;
 
 // The most registers of one value in one thread. A GPU's thread has 255, so that a larger value is in slow memory, and
-// takes long to compile. In OpenCL, which runs on CPUs, memory serves as well.
+// takes long to compile; those of a large block share the registers of their multiprocessor. In OpenCL, which runs on
+// CPUs, memory serves as well.
 constexpr int64_t kMostRegisters = 512;
 constexpr int64_t kMostRegistersOfCuda = 256;
 constexpr int64_t kRegistersOfGpuThread = 255;
+constexpr int64_t kRegistersOfMultiprocessor = 65536;
 
 // The values and accesses of one layout set.
 struct Occupants {
@@ -133,13 +135,18 @@ LayoutSet SetFor(const Plan& plan, const Occupants& occupants, const std::string
                     plan.tile_threads());
 }
 
+// Returns the elements of a value that a thread can hold beside addresses and other values.
+int64_t ElementsInRegisters(int64_t block_threads) {
+  return std::min(kRegistersOfGpuThread, kRegistersOfMultiprocessor / block_threads - 1);
+}
+
 // Also sets layouts->spills.
 absl::Status CheckRegisters(const Plan& plan, const Occupants& occupants, const LayoutSet& layout, Layouts* layouts) {
   const bool is_cuda = plan.target.dialect == device::Dialect::kCuda;
   const int64_t most = is_cuda ? kMostRegistersOfCuda : kMostRegisters;
   for (const std::vector<int>& shape : occupants.shapes) {
     const int64_t registers = layout.Registers(shape);
-    if (is_cuda && registers > kRegistersOfGpuThread) layouts->spills = true;
+    if (is_cuda && registers > ElementsInRegisters(plan.threads)) layouts->spills = true;
     if (registers <= most) continue;
     std::string sizes;
     for (const int axis : shape) {

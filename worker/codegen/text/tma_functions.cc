@@ -135,14 +135,12 @@ FN int claim_tensor_maps() {
                                           kOwnersOfUnit, R"( % )", kTensorMapOwners, R"(;
   for (;;) {
     u32 taken;
-    asm volatile("atom.relaxed.gpu.global.exch.L2::cache_hint.b32 %0, [%1], 1, %2;"
+    asm volatile("atom.acquire.gpu.global.exch.L2::cache_hint.b32 %0, [%1], 1, %2;"
                  : "=r"(taken) : "l"(tensor_map_owners + at), "l"(keep) : "memory");
-    if (taken == 0) break;
+    if (taken == 0) return (int)at;
     at = (at + 1) % )",
                                           kTensorMapOwners, R"(;
   }
-  __threadfence();
-  return (int)at;
 }
 FN void publish_tensor_map(const u8* draft, TensorMap* map) {
   asm volatile("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%0], [%1], 128;"

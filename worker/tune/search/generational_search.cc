@@ -29,6 +29,7 @@ GenerationalSearch::GenerationalSearch(const codegen::ConfigSpace& space, Search
       predicted_(&space_, std::move(setup.predict)),
       limits_(setup.limits),
       fingerprint_(std::move(setup.fingerprint)),
+      least_ms_(std::move(setup.least_ms)),
       most_at_once_(setup.most_at_once),
       starts_with_default_(setup.starts_with_default),
       starting_points_(std::move(setup.starting_points)),
@@ -154,31 +155,37 @@ void GenerationalSearch::FillFirst() {
   OfferRandomUpTo(static_cast<size_t>(limits_.first_generation));
 }
 
-absl::Status GenerationalSearch::Take(const Point& point) {
+absl::Status GenerationalSearch::Take(const Point& point, bool must_be_worth) {
   if (room_ == 0)
     return absl::ResourceExhaustedError(
         Cat("the search is limited to ", record::Counted(static_cast<uint64_t>(limits_.max_configs), "config")));
   if (!seen_.insert(PointKey(point)).second) return absl::AlreadyExistsError("proposed before");
   if (!space_.IsValid(point)) return absl::InvalidArgumentError("not a valid config of the space");
+  const Config config = space_.ToConfig(point);
   if (fingerprint_) {
-    absl::StatusOr<std::string> fingerprint = fingerprint_(space_.ToConfig(point));
-    if (!fingerprint.ok()) {
-      refused_.push_back(point);
-      if (refused_.size() > kMostRefused) refused_.pop_front();
-      return fingerprint.status();
-    }
+    absl::StatusOr<std::string> fingerprint = fingerprint_(config);
+    if (!fingerprint.ok()) return Refuse(point, fingerprint.status());
     if (!fingerprints_.insert(*std::move(fingerprint)).second)
       return absl::AlreadyExistsError("has the fingerprint of an earlier config");
+  }
+  if (must_be_worth && least_ms_ && best_ms_ && least_ms_(config) > *best_ms_) {
+    return Refuse(point, absl::OutOfRangeError("cannot be faster than an earlier config"));
   }
   offered_.push_back(point);
   --room_;
   return absl::OkStatus();
 }
 
+absl::Status GenerationalSearch::Refuse(const Point& point, const absl::Status& reason) {
+  refused_.push_back(point);
+  if (refused_.size() > kMostRefused) refused_.pop_front();
+  return reason;
+}
+
 bool GenerationalSearch::Offer(const Point& point) {
   // The bound changes with each result, so that the point may be offered again.
   if (predicted_.has_model() && !WasOffered(point) && pruning_.IsHopeless(predicted_.Of(point))) return false;
-  return Take(point).ok();
+  return Take(point, /*must_be_worth=*/true).ok();
 }
 
 bool GenerationalSearch::OfferRandom() {

@@ -36,6 +36,7 @@ struct SearchSetup {
   bool starts_with_default = true;
   std::vector<codegen::Config> starting_points;
   std::function<absl::StatusOr<std::string>(const codegen::Config&)> fingerprint;
+  std::function<double(const codegen::Config&)> least_ms = {};
   PredictTime predict = {};
 };
 
@@ -73,9 +74,11 @@ class GenerationalSearch : public SearchAlgorithm {
   virtual void Learnt() {}
 
   // Adds the point to the proposal. Returns false if the point was offered before, is not a valid config of the
-  // space, is not worth a trial (Pruning), has the same fingerprint as an earlier point or no fingerprint, or exceeds
-  // max_configs.
+  // space, is not worth a trial (Pruning, SearchOptions::least_ms), has the same fingerprint as an earlier point or no
+  // fingerprint, or exceeds max_configs.
   bool Offer(const Point& point);
+  // The same for a point that is tried whatever it is worth.
+  bool OfferAnyway(const Point& point) { return Take(point).ok(); }
   // Offers random points, first plausible and then arbitrary ones, until one is accepted. Returns false if none is
   // found or max_configs is reached.
   bool OfferRandom();
@@ -94,7 +97,8 @@ class GenerationalSearch : public SearchAlgorithm {
   // The outcomes so far, in the order in which they were learnt; if Fill offers whole generations, those of all earlier
   // generations in the order in which the points were proposed.
   const std::vector<Outcome>& outcomes() const { return outcomes_; }
-  // The last points that were offered and have no fingerprint, at most 200: the code generator refused them.
+  // The last points that were offered and refused, at most 200: those without a fingerprint, and those whose least time
+  // is above the best result.
   const std::deque<Point>& refused() const { return refused_; }
   // The points that were proposed and have no outcome yet.
   std::vector<Point> Unfinished() const;
@@ -112,7 +116,8 @@ class GenerationalSearch : public SearchAlgorithm {
   };
 
   static std::string PointKey(const Point& point);
-  absl::Status Take(const Point& point);
+  absl::Status Refuse(const Point& point, const absl::Status& reason);
+  absl::Status Take(const Point& point, bool must_be_worth = false);
   void FillFirst();
   bool OfferAnyLeft();
   bool IsOver() const;
@@ -128,6 +133,7 @@ class GenerationalSearch : public SearchAlgorithm {
   Pruning pruning_;
   const SearchLimits limits_;
   const std::function<absl::StatusOr<std::string>(const codegen::Config&)> fingerprint_;
+  const std::function<double(const codegen::Config&)> least_ms_;
   const size_t most_at_once_;
   const bool starts_with_default_;
   std::vector<codegen::Config> starting_points_;

@@ -116,6 +116,7 @@ absl::StatusOr<std::unique_ptr<SearchAlgorithm>> MakeSearch(const ConfigSpace& s
   SearchSetup setup = {.seed = options.seed,
                        .starting_points = std::move(options.starting_points),
                        .fingerprint = std::move(options.fingerprint),
+                       .least_ms = std::move(options.least_ms),
                        .predict = std::move(options.predict)};
   if (options.most_at_once) setup.most_at_once = static_cast<size_t>(*options.most_at_once);
   if (algorithm == "finite") {

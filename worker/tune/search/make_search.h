@@ -47,6 +47,10 @@ struct SearchOptions {
   // without running the config do not use up trials. The surrogate search learns from errors which configs to avoid.
   // Called from Propose; must be deterministic.
   std::function<absl::StatusOr<std::string>(const codegen::Config&)> fingerprint;
+  // Optional. Returns a time in ms that no run of the config's code can be below. A config is not proposed if this time
+  // is above the best result, and the surrogate search learns from it as from the errors of `fingerprint`, which is
+  // called for the config before.
+  std::function<double(const codegen::Config&)> least_ms;
 };
 
 // Returns "finite", "random", "pattern", "differential_evolution" and "surrogate".

@@ -56,7 +56,7 @@ void SurrogateSearch::Learnt() {
 
 // Offers configs of the search that this one repeats. Returns false if it offered none.
 bool SurrogateSearch::Follow(size_t count) {
-  while (offered() < count && MayFollow()) Offer(earlier_.points()[next_earlier_++]);
+  while (offered() < count && MayFollow()) OfferAnyway(earlier_.points()[next_earlier_++]);
   return offered() > 0;
 }
 

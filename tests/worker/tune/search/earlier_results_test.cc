@@ -26,11 +26,16 @@ using Change = std::function<void(std::vector<Trial>*)>;
 
 // Searches a landscape whose measured times differ by noise with each `noise_seed`.
 std::vector<Trial> SearchOnce(uint64_t noise_seed, std::vector<Trial> earlier, int max_configs = 80,
-                              const Change& change = nullptr) {
+                              const Change& change = nullptr, int most_at_once = 5) {
   const Landscape landscape(LibraryConfigSpace(kRepeatedKernel), {.seed = kSearchSeed});
-  const auto search =
-      *MakeSearch(LibraryConfigSpace(kRepeatedKernel),
-                  {.seed = kSearchSeed, .earlier = std::move(earlier), .max_configs = max_configs, .most_at_once = 5});
+  const auto least_ms = [&landscape](const codegen::Config& config) {
+    return landscape.Measure({config}, 0)[0].perf_ms.value_or(0) / 2;
+  };
+  const auto search = *MakeSearch(LibraryConfigSpace(kRepeatedKernel), {.seed = kSearchSeed,
+                                                                        .earlier = std::move(earlier),
+                                                                        .max_configs = max_configs,
+                                                                        .most_at_once = most_at_once,
+                                                                        .least_ms = least_ms});
   std::vector<Trial> trials;
   for (auto configs = search->Propose(); !configs.empty(); configs = search->Propose()) {
     std::vector<Trial> results = landscape.Measure(configs, noise_seed + trials.size());
@@ -67,6 +72,13 @@ TEST(EarlierResultsTest, TheOrderOfTheResultsDoesNotMatter) {
   const std::vector<Trial> first = SearchOnce(0, {});
   const auto reverse = [](std::vector<Trial>* results) { std::reverse(results->begin(), results->end()); };
   EXPECT_EQ(SortedIds(SearchOnce(kNoiseOfRepetition, first, 80, reverse)), SortedIds(first));
+}
+
+// With each result, more configs are known to be slower than the best one. The earlier search proposed some of them
+// before it had the result.
+TEST(EarlierResultsTest, WhatIsKnownToBeSlowByNowIsRepeated) {
+  const std::vector<Trial> first = SearchOnce(0, {}, 80, nullptr, 40);
+  EXPECT_EQ(SortedIds(SearchOnce(kNoiseOfRepetition, first, 80, nullptr, 1)), SortedIds(first));
 }
 
 TEST(EarlierResultsTest, ALongerSearchGoesOnFromThere) {

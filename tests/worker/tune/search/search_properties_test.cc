@@ -231,6 +231,28 @@ TEST_P(SearchPropertiesTest, ProposesOneConfigOfThoseThatMakeTheSame) {
   EXPECT_EQ(CountConfigs(generations), 5u) << "1, 2, 4, 8 and 16 warps";
 }
 
+// The landscape's times are above 1 ms. The first generation is proposed before there is a result.
+TEST_P(SearchPropertiesTest, LeavesOutWhatCannotBeFasterThanTheBestResult) {
+  const ConfigSpace& space = LibraryConfigSpace("softmax");
+  const Landscape landscape(space, {.seed = 5});
+  double best_ms = INFINITY;
+  int slow = 0;
+  const auto least_ms = [](const Config& config) { return config.json().Find("num_warps")->text == "32" ? 1e6 : 0; };
+  const auto search = Search(space, {.algorithm = algorithm(), .max_configs = 120, .least_ms = least_ms});
+  bool is_first = true;
+  RunToTheEnd(search.get(), [&](const std::vector<Config>& configs) {
+    const std::vector<Trial> trials = MeasuredOn(landscape)(configs);
+    for (const Trial& trial : trials) {
+      if (!is_first && least_ms(trial.config) > best_ms) ++slow;
+    }
+    for (const Trial& trial : trials) best_ms = std::min(best_ms, trial.perf_ms.value_or(INFINITY));
+    is_first = false;
+    return trials;
+  });
+  EXPECT_LT(best_ms, 1e6);
+  EXPECT_EQ(slow, 0);
+}
+
 TEST_P(SearchPropertiesTest, EndsWhereNothingCanBeMade) {
   const auto search = Search(LibraryConfigSpace("matmul"),
                              {.algorithm = algorithm(), .fingerprint = [](const Config&) {
