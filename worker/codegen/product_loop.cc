@@ -16,10 +16,6 @@ constexpr size_t kMostDimensions = 5;
 constexpr int64_t kMostStride = int64_t{1} << 39;  // in elements
 constexpr int64_t kAlignedElements = 8;            // of 16 bits, in 16 bytes
 
-bool IsGiven(const Node& node, size_t arg) {
-  return node.args.size() > arg && !std::holds_alternative<std::monostate>(node.args[arg].value);
-}
-
 // Returns the only control flow node of the graph, or -1 if there is none or several.
 int SoleControlFlow(const Graph& graph) {
   int found = -1;
@@ -68,7 +64,7 @@ bool AddsToCarried(const Graph& body, int dot) {
   const auto& outputs = std::get<ir::Arg::List>(body.nodes.back().args[0].value);
   if (outputs.size() != 1 || !std::holds_alternative<NodeRef>(outputs[0].value)) return false;
   const Node& node = body.nodes[static_cast<size_t>(dot)];
-  if (std::get<NodeRef>(outputs[0].value) != NodeRef{dot} || !IsGiven(node, 2)) return false;
+  if (std::get<NodeRef>(outputs[0].value) != NodeRef{dot} || !ir::HasArgument(node, 2)) return false;
   const auto last =
       std::find_if(body.nodes.rbegin(), body.nodes.rend(), [](const Node& one) { return one.op == Op::kPlaceholder; });
   const auto* sums = std::get_if<NodeRef>(&node.args[2].value);
@@ -134,7 +130,7 @@ std::optional<ProductLoop> FindProductLoop(const ir::DeviceIr& ir) {
   ProductLoop found = {.loop = SoleControlFlow(root)};
   if (found.loop < 0 || StoresToArguments(ir)) return std::nullopt;
   const Node& loop = root.nodes[static_cast<size_t>(found.loop)];
-  if (loop.op != Op::kForLoop || IsGiven(loop, 2)) return std::nullopt;
+  if (loop.op != Op::kForLoop || ir::HasArgument(loop, 2)) return std::nullopt;
   found.axis = loop.axis;
   found.body = loop.graphs[0];
   const Graph& body = ir.graphs[static_cast<size_t>(found.body)];

@@ -44,6 +44,10 @@ void ReplaceRefs(const std::function<NodeRef(NodeRef)>& replace, Node* node) {
   for (auto& [key, arg] : node->kwargs) arg = MapRefs(arg, replace);
 }
 
+bool HasArgument(const Node& node, size_t arg) {
+  return node.args.size() > arg && !std::holds_alternative<std::monostate>(node.args[arg].value);
+}
+
 std::vector<NodeRef> CollectUses(const Node& node) {
   std::vector<NodeRef> uses;
   const auto add = [&uses](NodeRef ref) { uses.push_back(ref); };

@@ -267,6 +267,9 @@ struct Index {
 // Returns the indices of a kLoad or kStore node of `graph`, one per dimension of the tensor.
 std::vector<Index> ReadIndices(const Graph& graph, const Node& node);
 
+// Reports whether the node has this argument, which may be optional.
+bool HasArgument(const Node& node, size_t arg);
+
 // Returns the nodes that a node uses, in the order of the arguments, once per occurrence.
 std::vector<NodeRef> CollectUses(const Node& node);
 

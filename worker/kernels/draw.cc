@@ -14,10 +14,6 @@ using device::DType;
 // The largest magnitude of integer inputs; sums of a few thousand of them fit into i32.
 constexpr double kLargestInteger = 1000;
 
-// Returns a value that is uniformly distributed in [0, 1). Does not use the standard's distributions, because their
-// results differ between libraries.
-double Uniform(std::mt19937_64& random) { return static_cast<double>(random() >> 11) * 0x1p-53; }
-
 }  // namespace
 
 DrawRange ArgumentRange(const LibraryKernel& kernel, size_t argument, const Problem& problem) {
@@ -29,22 +25,23 @@ DrawRange ArgumentRange(const LibraryKernel& kernel, size_t argument, const Prob
   return {.low = -kLargestInteger, .high = kLargestInteger + 1};
 }
 
-std::vector<double> Draw(DType dtype, const DrawRange& range, int64_t elements, std::mt19937_64& random) {
+std::vector<double> Draw(DType dtype, const DrawRange& range, int64_t elements, Random& random) {
   std::vector<double> values(static_cast<size_t>(elements));
-  // The generator yields one number after the other; the rest, most of the time, needs no order.
-  for (double& value : values) value = Uniform(random);
   ForEachPart(values.size(), kElementsPerPart, [&](size_t begin, size_t end) {
+    Random numbers = random;
+    numbers.Skip(begin);
     for (size_t i = begin; i < end; ++i) {
-      const double part = (range.high - range.low) * values[i];
+      const double part = (range.high - range.low) * numbers.Real();
       values[i] = IsFloat(dtype) ? ir::RoundTo(dtype, range.low + part) : range.low + std::floor(part);
     }
   });
+  random.Skip(values.size());
   return values;
 }
 
 Case MakeCase(const LibraryKernel& kernel, Problem problem, uint64_t seed) {
   Case made = {.problem = std::move(problem)};
-  std::mt19937_64 random(seed);
+  Random random(seed);
   for (size_t i = 0; i < kernel.tensors.size(); ++i) {
     const TensorSpec& spec = made.problem.tensors[i];
     ir::HostArray array{.dtype = spec.dtype, .sizes = spec.sizes, .strides = ir::RowMajorStrides(spec.sizes)};

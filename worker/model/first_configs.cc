@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "proto/base/random.h"
 #include "worker/tune/search/point_space.h"
-#include "worker/tune/search/random.h"
 #include "worker/tune/search/sampler.h"
 
 namespace telemetry::worker::model {
@@ -52,7 +52,7 @@ void AddSample(const PointSpace& space, const FirstConfigsOptions& options, Rank
     for (int64_t i = 0; i < space.valid_size(); ++i) ranking->Add(space.ValidAt(i));
     return;
   }
-  tune::search::Random random(options.seed);
+  Random random(options.seed);
   tune::search::Sampler sampler(&space, &random);
   ranking->Add(space.Default());
   for (size_t i = 0; i < options.sample; ++i) ranking->Add(i % 2 == 0 ? sampler.Plausible() : sampler.Uniform());

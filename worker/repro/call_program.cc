@@ -122,7 +122,7 @@ class ArgumentMaker {
   }
 
   static std::string DrawnFloats(DType dtype) {
-    std::mt19937_64 random(kSeed);
+    Random random(kSeed);
     ir::HostArray array = ir::HostArray::Dense(dtype, {kDrawnFloats});
     array.data = kernels::Draw(dtype, {}, kDrawnFloats, random);
     return AsText(ir::ToBytes(array));

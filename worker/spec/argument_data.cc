@@ -7,19 +7,18 @@
 
 #include "absl/status/status.h"
 #include "proto/base/parallel.h"
+#include "proto/base/random.h"
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/spec/arithmetic.h"
 #include "worker/spec/element_codec.h"
 #include "worker/spec/file_bytes.h"
 #include "worker/spec/npy_header.h"
-#include "worker/tune/search/random.h"
 
 namespace telemetry::worker::spec {
 namespace {
 
 using record::Cat;
-using tune::search::Random;
 
 absl::Status At(const Argument& argument, const absl::Status& status) {
   return {status.code(), Cat("the argument '", argument.name, "': ", std::string(status.message()))};

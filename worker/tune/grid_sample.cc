@@ -1,17 +1,13 @@
 #include "worker/tune/grid_sample.h"
 
 #include <algorithm>
-#include <random>
+
+#include "proto/base/random.h"
 
 namespace telemetry::worker::tune {
 namespace {
 
 using ir::reference::GridPoint;
-
-// Does not use the standard's distributions, because their results differ between libraries.
-int64_t Below(int64_t limit, std::mt19937_64* random) {
-  return static_cast<int64_t>((*random)() % static_cast<uint64_t>(limit));
-}
 
 int64_t TilesAlong(const SampledGrid& grid, size_t axis) {
   return (grid.extents[axis] + grid.blocks[axis] - 1) / grid.blocks[axis];
@@ -28,9 +24,9 @@ int64_t CountTiles(const SampledGrid& grid, int64_t limit) {
   return count;
 }
 
-int64_t PointInTile(const SampledGrid& grid, size_t axis, int64_t tile, std::mt19937_64* random) {
+int64_t PointInTile(const SampledGrid& grid, size_t axis, int64_t tile, Random* random) {
   const int64_t begin = tile * grid.blocks[axis];
-  return begin + Below(std::min(grid.blocks[axis], grid.extents[axis] - begin), random);
+  return begin + random->Below(std::min(grid.blocks[axis], grid.extents[axis] - begin));
 }
 
 void AddCorners(const SampledGrid& grid, std::vector<GridPoint>* points) {
@@ -44,7 +40,7 @@ void AddCorners(const SampledGrid& grid, std::vector<GridPoint>* points) {
   }
 }
 
-void AddEachTile(const SampledGrid& grid, int64_t tiles, std::mt19937_64* random, std::vector<GridPoint>* points) {
+void AddEachTile(const SampledGrid& grid, int64_t tiles, Random* random, std::vector<GridPoint>* points) {
   for (int64_t tile = 0; tile < tiles; ++tile) {
     GridPoint point(grid.extents.size());
     int64_t rest = tile;
@@ -58,7 +54,7 @@ void AddEachTile(const SampledGrid& grid, int64_t tiles, std::mt19937_64* random
 }
 
 // Adds points whose tiles along each axis are permutations of all tiles along it, repeated: a Latin hypercube.
-void AddLatin(const SampledGrid& grid, int64_t count, std::mt19937_64* random, std::vector<GridPoint>* points) {
+void AddLatin(const SampledGrid& grid, int64_t count, Random* random, std::vector<GridPoint>* points) {
   const size_t first = points->size();
   points->resize(first + static_cast<size_t>(count), GridPoint(grid.extents.size()));
   for (size_t axis = 0; axis < grid.extents.size(); ++axis) {
@@ -68,7 +64,7 @@ void AddLatin(const SampledGrid& grid, int64_t count, std::mt19937_64* random, s
       const size_t next = i % tiles.size();
       // A step of a shuffle: the tiles before `next` have been used in this round.
       std::swap(tiles[next],
-                tiles[next + static_cast<size_t>(Below(static_cast<int64_t>(tiles.size() - next), random))]);
+                tiles[next + static_cast<size_t>(random->Below(static_cast<int64_t>(tiles.size() - next)))]);
       (*points)[first + i][axis] = PointInTile(grid, axis, tiles[next], random);
     }
   }
@@ -77,7 +73,7 @@ void AddLatin(const SampledGrid& grid, int64_t count, std::mt19937_64* random, s
 }  // namespace
 
 std::vector<GridPoint> ChoosePoints(const SampledGrid& grid, size_t most, uint64_t seed) {
-  std::mt19937_64 random(seed);
+  Random random(seed);
   std::vector<GridPoint> points;
   AddCorners(grid, &points);
   const auto limit = static_cast<int64_t>(most);

@@ -9,10 +9,12 @@
 #include <vector>
 
 #include "absl/cleanup/cleanup.h"
+#include "absl/container/flat_hash_set.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/steady.h"
 #include "proto/record/counted.h"
 #include "proto/record/strings.h"
+#include "worker/tune/least_time.h"
 #include "worker/tune/measure_line.h"
 #include "worker/tune/proposer.h"
 #include "worker/tune/row_result.h"
@@ -67,7 +69,8 @@ class Attempt {
   }
   // Returns OUT_OF_RANGE for a config of a search that is known to be slow.
   absl::StatusOr<codegen::GeneratedKernel> GenerateWorthwhile(const Config& config);
-  double LeastMs(const Config& config);
+  // Returns SearchOptions::least_ms.
+  double LeastMsOf(const Config& config);
 
   absl::Status Search();
   void BeginLine();
@@ -157,8 +160,9 @@ class Attempt {
     int tensor_core_dots = 0;
     bool spills = false;
   };
-  std::optional<CodeOfDefault> of_default_;  // of the default config; unset: not known yet
-  std::vector<PassedOver> passed_over_;      // belongs to the proposer while it is asked
+  std::optional<CodeOfDefault> of_default_;           // of the default config; unset: not known yet
+  std::vector<PassedOver> passed_over_;               // belongs to the proposer while it is asked
+  absl::flat_hash_set<std::string> proposed_hashes_;  // of the sources of proposed configs
   // Rows that may not be recorded yet: in sidecars, the result of a config must follow the row of its start.
   std::vector<AttemptRow> unmeasured_;
   std::vector<int64_t> earlier_learnt_;  // the proposals of earlier processes
@@ -195,7 +199,7 @@ absl::Status Attempt::CreateSearch(const Journal::Contents& begun) {
   }
   if (!search.most_at_once) search.most_at_once = MostAtOnce();
   search.fingerprint = [this](const Config& config) { return candidates_.Fingerprint(config); };
-  if (search::Learns(search)) search.least_ms = [this](const Config& config) { return LeastMs(config); };
+  search.least_ms = [this](const Config& config) { return LeastMsOf(config); };
   ASSIGN_OR_RETURN(std::unique_ptr<search::SearchAlgorithm> made,
                    search::MakeSearch(subject_.kernel->config_space(), std::move(search)));
   proposer_ = std::make_unique<Proposer>(std::move(made), [this] { processes_->queue().Wake(); });
@@ -251,14 +255,10 @@ absl::StatusOr<codegen::GeneratedKernel> Attempt::GenerateWorthwhile(const Confi
   return generated;
 }
 
-// A multiprocessor of any CUDA device loads at most 128 bytes in a cycle (the width of its L1 cache and shared memory).
-double Attempt::LeastMs(const Config& config) {
-  constexpr double kMostBytesInCycle = 128;
-  const device::DeviceProperties& device = subject_.kernel->device()->properties();
+double Attempt::LeastMsOf(const Config& config) {
   const absl::StatusOr<std::shared_ptr<const Candidate>> candidate = candidates_.Find(config);
-  if (!candidate.ok() || device.dialect != device::Dialect::kCuda || device.clock_khz == 0) return 0;
-  const double bytes_in_ms = kMostBytesInCycle * device.compute_units * device.clock_khz;
-  return static_cast<double>((*candidate)->generated.loaded_bytes) / bytes_in_ms;
+  if (!candidate.ok()) return 0;
+  return LeastMs((*candidate)->generated.loaded_bytes, subject_.kernel->device()->properties());
 }
 
 absl::Status Attempt::Search() {
@@ -337,6 +337,10 @@ absl::Status Attempt::TakeProposal(bool is_repeated) {
   if (proposal.generation != generation_) proposed_ = 0;
   generation_ = proposal.generation;
   if (!is_repeated) log_->Propose(static_cast<int64_t>(learnt_));
+  for (const Config& config : proposal.configs) {
+    const absl::StatusOr<std::shared_ptr<const Candidate>> candidate = candidates_.Find(config);
+    if (candidate.ok()) proposed_hashes_.insert((*candidate)->source_hash);
+  }
   RETURN_IF_ERROR(RecordUnmeasured());
   RETURN_IF_ERROR(Submit(proposal.configs));
   ReportGenerations(generation_);
@@ -355,6 +359,8 @@ std::vector<AttemptRow> Attempt::TakePassedOver() {
     if (log_->Find(passed.config.id()) != nullptr) continue;
     // The search considers thousands of these, and their rows would say nothing.
     if (absl::IsOutOfRange(passed.source_hash.status())) continue;
+    // A config with the code of one that was too slow to be proposed.
+    if (passed.source_hash.ok() && !proposed_hashes_.contains(*passed.source_hash)) continue;
     AttemptRow row = {.generation = generation_, .config = std::move(passed.config)};
     if (passed.source_hash.ok()) {
       SetDuplicate(&row);

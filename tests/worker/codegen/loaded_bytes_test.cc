@@ -31,14 +31,14 @@ TEST(LoadedBytes, EveryTileOfAProductLoadsItsRowsAndColumns) {
             250 * 128 * 2 + 4 * kBytesOfB);
 }
 
-TEST(LoadedBytes, WhatDoesNotDependOnALoopIsLoadedOnce) {
+TEST(LoadedBytes, LoadsThatDoNotDependOnALoopCountOnce) {
   const KernelCase kernel = AttentionCase(DType::kF16, 2, 64, 96, 32);
   constexpr int64_t kBytesOfQueries = 2 * 64 * 32 * 2;
   constexpr int64_t kBytesOfKeys = 2 * 96 * 32 * 2;
   EXPECT_EQ(LoadedBytes(kernel, "block_sizes=[32, 32]"), kBytesOfQueries + 2 * 2 * kBytesOfKeys);
 }
 
-// Chunks are loaded once for each loop over them; a compiler may keep what two loops load.
+// Loads of several loops over the same axis count once, because a compiler may keep the values.
 TEST(LoadedBytes, CountsEqualLoadsOnce) {
   KernelCase kernel;
   kernel.Input("x", DType::kF32, {48, 1000}).Trace([](ir::Trace& t) {
@@ -62,6 +62,31 @@ TEST(LoadedBytes, ElementsThatAllRowsShareAreLoadedByEachTile) {
             t.Load(x, {m, n}) + t.Load(t.Tensor("row"), {m, n}));
   });
   EXPECT_EQ(LoadedBytes(kernel, "block_sizes=[16, 32]"), 64 * 32 * 4 + 4 * 32 * 4);
+}
+
+// A block of a persistent grid may keep the bias for all of its tiles.
+TEST(LoadedBytes, APersistentBlockMayKeepWhatAllTilesLoad) {
+  KernelCase kernel;
+  kernel.Input("x", DType::kF32, {64, 32}).Input("bias", DType::kF32, {32}).Trace([](ir::Trace& t) {
+    const TensorRef x = t.Tensor("x");
+    const AxisRef m = t.Tile(t.SizeOf(x, 0));
+    const AxisRef n = t.ReductionAxis(t.SizeOf(x, 1));
+    t.Store(t.Output("out", {t.SizeOf(x, 0)}, DType::kF32), {m},
+            t.Sum(t.Load(x, {m, n}) * t.Load(t.Tensor("bias"), {n}), n));
+  });
+  EXPECT_EQ(LoadedBytes(kernel, "block_sizes=[16]"), 64 * 32 * 4 + 4 * 32 * 4);
+  EXPECT_EQ(LoadedBytes(kernel, "block_sizes=[16], pid_type='persistent_blocked'"), 64 * 32 * 4 + 32 * 4);
+}
+
+TEST(LoadedBytes, RowsThatOverlapCountTheirElementsOnce) {
+  KernelCase kernel;
+  kernel.Input("x", DType::kF32, {64, 32}, {4, 1}).Trace([](ir::Trace& t) {
+    const TensorRef x = t.Tensor("x");
+    const AxisRef m = t.Tile(t.SizeOf(x, 0));
+    const AxisRef n = t.ReductionAxis(t.SizeOf(x, 1));
+    t.Store(t.Output("out", {t.SizeOf(x, 0)}, DType::kF32), {m}, t.Sum(t.Load(x, {m, n}), n));
+  });
+  EXPECT_EQ(LoadedBytes(kernel, "block_sizes=[16]"), (63 * 4 + 31 + 1) * 4);
 }
 
 TEST(LoadedBytes, IsNotKnownForSizesThatOnlyTheLaunchKnows) {

@@ -8,9 +8,9 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "proto/base/random.h"
 #include "tests/temp_folder.h"
 #include "worker/spec/npy_header.h"
-#include "worker/tune/search/random.h"
 
 namespace telemetry::worker::spec {
 namespace {
@@ -55,11 +55,11 @@ TEST(ArgumentDataTest, FillsEveryType) {
 TEST(ArgumentDataTest, PartsYieldTheValuesOfOneSequence) {
   constexpr int64_t kElements = 600'000;
   const Fill fill{.kind = Fill::Kind::kRandom, .value = Value::Integer(1000), .seed = 7};
-  tune::search::Random random(fill.seed);
+  Random random(fill.seed);
   std::vector<double> integers;
   for (int64_t i = 0; i < kElements; ++i) integers.push_back(static_cast<double>(random.Below(1000)));
   EXPECT_EQ(NumbersOf(MakeArgument(ElementType::kI32, kElements, fill)), integers);
-  random = tune::search::Random(fill.seed);
+  random = Random(fill.seed);
   std::vector<double> reals;
   for (int64_t i = 0; i < kElements; ++i) {
     double sum = -6;

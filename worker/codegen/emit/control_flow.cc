@@ -14,10 +14,6 @@ using ir::Node;
 using ir::Op;
 using record::Cat;
 
-bool IsGiven(const Node& node, size_t arg) {
-  return node.args.size() > arg && !std::holds_alternative<std::monostate>(node.args[arg].value);
-}
-
 }  // namespace
 
 absl::Status RegionEmitter::EmitControlFlow(int index, Frame* frame) {
@@ -44,7 +40,7 @@ absl::Status RegionEmitter::EmitLoop(int index, Frame* frame) {
   const auto axis = static_cast<size_t>(node.axis);
   Values carried = Copies(ArgValues(node.args[1], frame));
   std::string end = code_.Extent(code_.ir().axes[axis].extent);
-  if (IsGiven(node, 2)) {
+  if (ir::HasArgument(node, 2)) {
     const std::string wanted = ArgValue(node.args[2], 0, frame).name;
     end = Cat("(", wanted, " < ", end, " ? ", wanted, " : ", end, ")");
   }

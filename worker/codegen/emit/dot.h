@@ -48,7 +48,8 @@ void PackRowsWgmma(TileCode& code, const WgmmaProduct& product);
 // product leaves to be emitted (CopiesAhead::unsent).
 std::vector<std::function<void()>> StartDotWgmma(TileCode& code, const WgmmaProduct& product);
 // Emits a wait until the products that were started are complete except the last `products_left`, and their results
-// can be read: `result` is that of the last complete product.
+// can be read: `result` is that of the last complete product. If a product that is left adds to `result`, it cannot be
+// read yet.
 void FinishDotWgmma(TileCode& code, int64_t products_left, const TileValue& result);
 // Emits code that keeps the compiler from moving a FinishDotWgmma that follows before the computation of this value, of
 // type kFloat.

@@ -124,7 +124,7 @@ void ProducerWarp::CopyOperand(size_t index) {
   out.Close();
 }
 
-void ProducerWarp::Begin() { code_.out().Line("int multiplied = -1;"); }
+void ProducerWarp::Begin() { code_.out().Line("int in_flight = -1;"); }
 
 void ProducerWarp::Multiply(const TileValue& sums) {
   text::CodeWriter& out = code_.out();
@@ -137,14 +137,14 @@ void ProducerWarp::Multiply(const TileValue& sums) {
   StartDotWgmma(code_, {dot, plan_.loop.axis, rows, columns, sums, ""});
   for (const int set : plan_.sets) code_.copies_ahead().places.erase(set);
   FinishDotWgmma(code_, 1, sums);
-  out.Line("if (multiplied >= 0 && thread % 32 == 0) arrive_at(emptied + multiplied);");
-  out.Line("multiplied = slot;");
+  out.Line("if (in_flight >= 0 && thread % 32 == 0) arrive_at(emptied + in_flight);");
+  out.Line("in_flight = slot;");
   Advance();
 }
 
 void ProducerWarp::End(const TileValue& sums) {
   FinishDotWgmma(code_, 0, sums);
-  code_.out().Line("if (thread % 32 == 0) arrive_at(emptied + multiplied);");
+  code_.out().Line("if (thread % 32 == 0) arrive_at(emptied + in_flight);");
 }
 
 void ProducerWarp::DeclareSlot() {

@@ -30,9 +30,10 @@ class ProducerWarp {
 
   // For the consumers: the loop with this body takes its tiles from the ring.
   bool Feeds(const ir::Graph& body) const { return body.id == plan_.loop.body; }
-  void Begin();  // emits what precedes the loop
-  // Emits the body: starts the product of the next tile, and returns the slot of the one before, whose product is
-  // complete then. The tensor cores thus have work while the threads wait for the next tile.
+  // Emits the declaration of the slot whose product is in flight.
+  void Begin();
+  // Emits the body: starts the product of the next tile, then waits for the product of the previous tile and returns
+  // its slot. The tensor cores thus have work while the threads wait for a tile.
   void Multiply(const TileValue& sums);
   // Emits what follows the loop: a wait for the last product. Its sums can be read afterwards.
   void End(const TileValue& sums);

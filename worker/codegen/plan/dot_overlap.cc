@@ -19,10 +19,6 @@ int Origin(const Graph& graph, int index) {
   return from == nullptr ? index : Origin(graph, from->index);
 }
 
-bool HasAccumulator(const Node& dot) {
-  return dot.args.size() > 2 && !std::holds_alternative<std::monostate>(dot.args[2].value);
-}
-
 // The search for an overlap in one loop body.
 class Search {
  public:
@@ -80,7 +76,7 @@ class Search {
       const int set = Set(overlap.first, rows);
       if (!IsPrefetched(set) && !IsHeld(set)) return false;
     }
-    return !HasAccumulator(first) && HasAccumulator(second) && Set(overlap.second, true) == 0 &&
+    return !ir::HasArgument(first, 2) && ir::HasArgument(second, 2) && Set(overlap.second, true) == 0 &&
            IsPrefetched(Set(overlap.second, false)) && RowsStayInRegisters(mma_, main_, second.axis) &&
            !UsesTooEarly(overlap);
   }

@@ -135,18 +135,19 @@ LayoutSet SetFor(const Plan& plan, const Occupants& occupants, const std::string
                     plan.tile_threads());
 }
 
-// Returns the elements of a value that a thread can hold beside addresses and other values.
+// Returns the most elements of a value that leave a register of a thread free.
 int64_t ElementsInRegisters(int64_t block_threads) {
   return std::min(kRegistersOfGpuThread, kRegistersOfMultiprocessor / block_threads - 1);
 }
 
-// Also sets layouts->spills.
-absl::Status CheckRegisters(const Plan& plan, const Occupants& occupants, const LayoutSet& layout, Layouts* layouts) {
+// Also sets layouts->spills, if the values are in registers and not only copied to shared memory.
+absl::Status CheckRegisters(const Plan& plan, const Occupants& occupants, const LayoutSet& layout, bool is_copied,
+                            Layouts* layouts) {
   const bool is_cuda = plan.target.dialect == device::Dialect::kCuda;
   const int64_t most = is_cuda ? kMostRegistersOfCuda : kMostRegisters;
   for (const std::vector<int>& shape : occupants.shapes) {
     const int64_t registers = layout.Registers(shape);
-    if (is_cuda && registers > ElementsInRegisters(plan.threads)) layouts->spills = true;
+    if (is_cuda && !is_copied && registers > ElementsInRegisters(plan.threads)) layouts->spills = true;
     if (registers <= most) continue;
     std::string sizes;
     for (const int axis : shape) {
@@ -171,7 +172,7 @@ absl::StatusOr<Layouts> ChooseLayouts(const Plan& plan, const Uses& uses) {
     layouts.sets.push_back(on_tensor_cores
                                ? MmaLayout(plan, layouts.mma, uses)
                                : SetFor(plan, occupants, std::to_string(set), layouts.copies[set].has_value()));
-    RETURN_IF_ERROR(CheckRegisters(plan, occupants, layouts.sets.back(), &layouts));
+    RETURN_IF_ERROR(CheckRegisters(plan, occupants, layouts.sets.back(), layouts.copies[set].has_value(), &layouts));
   }
   layouts.overlaps = PlanOverlaps(plan, uses, layouts.mma, layouts.copies, layouts.sets[0]);
   layouts.producer = PlanProducer(plan, uses, layouts.mma, layouts.copies, layouts.sets);

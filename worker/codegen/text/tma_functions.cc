@@ -113,7 +113,8 @@ std::string CopyBoxFunction(DialectText* dialect, size_t rank) {
 }
 
 // The owners stay in the L2 cache: a launch whose first step is to read one from memory takes 1 us longer. The release
-// needs no fence, because TMA has read the descriptors: the tiles have arrived.
+// needs no fence, because TMA has read the descriptors: the tiles have arrived. The exchange acquires, so that a block
+// writes a descriptor after the previous owner's end.
 void AddTensorMaps(DialectText* dialect, size_t count) {
   dialect->AddFunction("tensor_maps", Cat(R"(struct __align__(128) TensorMap {
   u8 bytes[128];

@@ -162,18 +162,24 @@ absl::Status GenerationalSearch::Take(const Point& point, bool must_be_worth) {
   if (!seen_.insert(PointKey(point)).second) return absl::AlreadyExistsError("proposed before");
   if (!space_.IsValid(point)) return absl::InvalidArgumentError("not a valid config of the space");
   const Config config = space_.ToConfig(point);
+  absl::StatusOr<std::string> fingerprint;
   if (fingerprint_) {
-    absl::StatusOr<std::string> fingerprint = fingerprint_(config);
+    fingerprint = fingerprint_(config);
     if (!fingerprint.ok()) return Refuse(point, fingerprint.status());
-    if (!fingerprints_.insert(*std::move(fingerprint)).second)
-      return absl::AlreadyExistsError("has the fingerprint of an earlier config");
   }
-  if (must_be_worth && least_ms_ && best_ms_ && least_ms_(config) > *best_ms_) {
+  if (must_be_worth && IsTooSlow(config)) {
     return Refuse(point, absl::OutOfRangeError("cannot be faster than an earlier config"));
+  }
+  if (fingerprint_ && !fingerprints_.insert(*std::move(fingerprint)).second) {
+    return absl::AlreadyExistsError("has the fingerprint of an earlier config");
   }
   offered_.push_back(point);
   --room_;
   return absl::OkStatus();
+}
+
+bool GenerationalSearch::IsTooSlow(const Config& config) const {
+  return least_ms_ && best_ms_ && least_ms_(config) > kLeastOfBest * *best_ms_;
 }
 
 absl::Status GenerationalSearch::Refuse(const Point& point, const absl::Status& reason) {
@@ -183,7 +189,7 @@ absl::Status GenerationalSearch::Refuse(const Point& point, const absl::Status& 
 }
 
 bool GenerationalSearch::Offer(const Point& point) {
-  // The bound changes with each result, so that the point may be offered again.
+  // The bound of Pruning changes with each result, so that the point may be offered again.
   if (predicted_.has_model() && !WasOffered(point) && pruning_.IsHopeless(predicted_.Of(point))) return false;
   return Take(point, /*must_be_worth=*/true).ok();
 }

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "proto/base/random.h"
 #include "worker/tune/search/point_space.h"
 #include "worker/tune/search/predicted_times.h"
 #include "worker/tune/search/pruning.h"
-#include "worker/tune/search/random.h"
 #include "worker/tune/search/sampler.h"
 #include "worker/tune/search/search_algorithm.h"
 
@@ -77,7 +77,7 @@ class GenerationalSearch : public SearchAlgorithm {
   // space, is not worth a trial (Pruning, SearchOptions::least_ms), has the same fingerprint as an earlier point or no
   // fingerprint, or exceeds max_configs.
   bool Offer(const Point& point);
-  // The same for a point that is tried whatever it is worth.
+  // The same without Pruning and SearchOptions::least_ms.
   bool OfferAnyway(const Point& point) { return Take(point).ok(); }
   // Offers random points, first plausible and then arbitrary ones, until one is accepted. Returns false if none is
   // found or max_configs is reached.
@@ -98,7 +98,7 @@ class GenerationalSearch : public SearchAlgorithm {
   // generations in the order in which the points were proposed.
   const std::vector<Outcome>& outcomes() const { return outcomes_; }
   // The last points that were offered and refused, at most 200: those without a fingerprint, and those whose least time
-  // is above the best result.
+  // is too long.
   const std::deque<Point>& refused() const { return refused_; }
   // The points that were proposed and have no outcome yet.
   std::vector<Point> Unfinished() const;
@@ -116,6 +116,7 @@ class GenerationalSearch : public SearchAlgorithm {
   };
 
   static std::string PointKey(const Point& point);
+  bool IsTooSlow(const codegen::Config& config) const;
   absl::Status Refuse(const Point& point, const absl::Status& reason);
   absl::Status Take(const Point& point, bool must_be_worth = false);
   void FillFirst();

@@ -116,8 +116,8 @@ absl::StatusOr<std::unique_ptr<SearchAlgorithm>> MakeSearch(const ConfigSpace& s
   SearchSetup setup = {.seed = options.seed,
                        .starting_points = std::move(options.starting_points),
                        .fingerprint = std::move(options.fingerprint),
-                       .least_ms = std::move(options.least_ms),
-                       .predict = std::move(options.predict)};
+                       .predict = options.predict};
+  if (Learns(options)) setup.least_ms = std::move(options.least_ms);
   if (options.most_at_once) setup.most_at_once = static_cast<size_t>(*options.most_at_once);
   if (algorithm == "finite") {
     if (auto status = CheckFinite(space, options.finite_configs); !status.ok()) return status;

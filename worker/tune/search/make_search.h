@@ -47,9 +47,10 @@ struct SearchOptions {
   // without running the config do not use up trials. The surrogate search learns from errors which configs to avoid.
   // Called from Propose; must be deterministic.
   std::function<absl::StatusOr<std::string>(const codegen::Config&)> fingerprint;
-  // Optional. Returns a time in ms that no run of the config's code can be below. A config is not proposed if this time
-  // is above the best result, and the surrogate search learns from it as from the errors of `fingerprint`, which is
-  // called for the config before.
+  // Optional. Returns an estimate from below of the time of a config in ms. A config is not proposed if this time is
+  // above kLeastOfBest times the best result, unless the search repeats an earlier one that proposed it. The surrogate
+  // search learns from it as from the errors of `fingerprint`, which is called for the config before. "random" without
+  // a cost model ignores it. Called from Propose; must be deterministic.
   std::function<double(const codegen::Config&)> least_ms;
 };
 

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "proto/base/parallel.h"
-#include "worker/tune/search/random.h"
+#include "proto/base/random.h"
 #include "worker/tune/search/sampler.h"
 
 namespace telemetry::worker::tune::search {

@@ -5,6 +5,10 @@
 
 namespace telemetry::worker::tune::search {
 
+// A config whose least time (SearchOptions::least_ms) is above this multiple of the best result is not proposed. More
+// than 1, because the clock of a device may exceed its typical one.
+inline constexpr double kLeastOfBest = 1.25;
+
 // Decides from the results so far which configs are not worth compiling, because a cost model predicts that they are
 // much slower than the best result. The model's error on these results sets the bound: a model that does not predict
 // them prunes nothing.

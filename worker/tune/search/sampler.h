@@ -1,7 +1,7 @@
 #pragma once
 
+#include "proto/base/random.h"
 #include "worker/tune/search/point_space.h"
-#include "worker/tune/search/random.h"
 
 namespace telemetry::worker::tune::search {
 

@@ -52,7 +52,6 @@ std::string Includes(const ProgramModel& model, bool uses_cublas) {
   if (shows_values) text += "#include <filesystem>\n";
   text += "#include <iterator>\n";
   if (shows_values) text += "#include <map>\n";
-  text += "#include <random>\n";
   if (shows_values) text += "#include <set>\n";
   text += "#include <string>\n";
   if (shows_values) text += "#include <system_error>\n";

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <random>
 #include <utility>
 
 #include "proto/base/status_macros.h"
@@ -190,7 +189,7 @@ std::vector<kernels::DrawRange> InputRanges(const Plan& plan) {
 
 std::vector<std::vector<double>> DrawInputs(const Plan& plan, absl::Span<const kernels::DrawRange> ranges,
                                             uint64_t seed) {
-  std::mt19937_64 random(seed);
+  Random random(seed);
   std::vector<std::vector<double>> inputs;
   for (size_t i = 0; i < plan.inputs.size(); ++i) {
     const PlanBuffer& input = plan.buffer(plan.inputs[i]);

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <iterator>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "tests/worker/tune/search/landscape.h"
 #include "tests/worker/tune/search/spaces.h"
 #include "worker/tune/search/make_search.h"
+#include "worker/tune/search/pruning.h"
 
 namespace telemetry::worker::tune::search {
 namespace {
@@ -24,13 +26,16 @@ constexpr uint64_t kNoiseOfRepetition = 1000;
 
 using Change = std::function<void(std::vector<Trial>*)>;
 
+// Returns half of the config's time, or 0 if it fails.
+double LeastMs(const Landscape& landscape, const codegen::Config& config) {
+  return landscape.Measure({config}, 0)[0].perf_ms.value_or(0) / 2;
+}
+
 // Searches a landscape whose measured times differ by noise with each `noise_seed`.
 std::vector<Trial> SearchOnce(uint64_t noise_seed, std::vector<Trial> earlier, int max_configs = 80,
                               const Change& change = nullptr, int most_at_once = 5) {
   const Landscape landscape(LibraryConfigSpace(kRepeatedKernel), {.seed = kSearchSeed});
-  const auto least_ms = [&landscape](const codegen::Config& config) {
-    return landscape.Measure({config}, 0)[0].perf_ms.value_or(0) / 2;
-  };
+  const auto least_ms = [&landscape](const codegen::Config& config) { return LeastMs(landscape, config); };
   const auto search = *MakeSearch(LibraryConfigSpace(kRepeatedKernel), {.seed = kSearchSeed,
                                                                         .earlier = std::move(earlier),
                                                                         .max_configs = max_configs,
@@ -74,11 +79,25 @@ TEST(EarlierResultsTest, TheOrderOfTheResultsDoesNotMatter) {
   EXPECT_EQ(SortedIds(SearchOnce(kNoiseOfRepetition, first, 80, reverse)), SortedIds(first));
 }
 
-// With each result, more configs are known to be slower than the best one. The earlier search proposed some of them
-// before it had the result.
+// Returns the number of trials after the first generation whose configs were known to be too slow by then.
+size_t CountTooSlow(const std::vector<Trial>& trials) {
+  constexpr size_t kFirstGeneration = 30;
+  const Landscape landscape(LibraryConfigSpace(kRepeatedKernel), {.seed = kSearchSeed});
+  double best_ms = INFINITY;
+  size_t slow = 0;
+  for (size_t i = 0; i < trials.size(); ++i) {
+    if (i >= kFirstGeneration && LeastMs(landscape, trials[i].config) > kLeastOfBest * best_ms) ++slow;
+    best_ms = std::min(best_ms, trials[i].perf_ms.value_or(INFINITY));
+  }
+  return slow;
+}
+
+// The earlier search proposed 40 configs at once. Some of them are known to be slow when they are proposed one by one.
 TEST(EarlierResultsTest, WhatIsKnownToBeSlowByNowIsRepeated) {
   const std::vector<Trial> first = SearchOnce(0, {}, 80, nullptr, 40);
-  EXPECT_EQ(SortedIds(SearchOnce(kNoiseOfRepetition, first, 80, nullptr, 1)), SortedIds(first));
+  const std::vector<Trial> again = SearchOnce(kNoiseOfRepetition, first, 80, nullptr, 1);
+  EXPECT_EQ(SortedIds(again), SortedIds(first));
+  EXPECT_GT(CountTooSlow(again), 0u);
 }
 
 TEST(EarlierResultsTest, ALongerSearchGoesOnFromThere) {

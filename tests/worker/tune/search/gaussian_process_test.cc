@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "worker/tune/search/random.h"
+#include "proto/base/random.h"
 
 namespace telemetry::worker::tune::search {
 namespace {

@@ -6,7 +6,7 @@
 #include <deque>
 #include <string_view>
 
-#include "worker/tune/search/random.h"
+#include "proto/base/random.h"
 
 namespace telemetry::worker::tune::search {
 namespace {

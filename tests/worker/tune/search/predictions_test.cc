@@ -12,13 +12,13 @@
 #include <string>
 #include <vector>
 
+#include "proto/base/random.h"
 #include "tests/worker/tune/search/landscape.h"
 #include "tests/worker/tune/search/spaces.h"
 #include "worker/tune/search/make_search.h"
 #include "worker/tune/search/predicted_times.h"
 #include "worker/tune/search/prior_weights.h"
 #include "worker/tune/search/pruning.h"
-#include "worker/tune/search/random.h"
 
 namespace telemetry::worker::tune::search {
 namespace {

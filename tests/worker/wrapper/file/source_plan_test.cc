@@ -1,7 +1,6 @@
 // Tests plans that call kernels of T1 specifications. Uses opencl:0.
 
 #include <fstream>
-#include <random>
 #include <set>
 
 #include "absl/strings/match.h"
@@ -40,7 +39,7 @@ std::shared_ptr<const SourceKernel> KernelOf(const std::string& path, const Conf
 }
 
 std::vector<Tensor> InputsOf(const Plan& plan, uint64_t seed) {
-  std::mt19937_64 random(seed);
+  Random random(seed);
   std::vector<Tensor> inputs;
   for (const int id : plan.inputs) {
     const PlanBuffer& input = plan.buffer(id);

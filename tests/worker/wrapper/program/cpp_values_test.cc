@@ -57,7 +57,7 @@ std::string CompileAndRun(const std::string& main) {
 TEST(CppValuesTest, DrawsTheLibrarysBits) {
   std::string main;
   std::string expected;
-  std::mt19937_64 random(12345);
+  Random random(12345);
   const std::pair<DType, const char*> dtypes[] = {
       {DType::kF32, "F32"}, {DType::kF16, "F16"}, {DType::kBF16, "BF16"}, {DType::kI32, "I32"}, {DType::kBool, "BOOL"}};
   for (const auto& [dtype, word] : dtypes) {

@@ -30,7 +30,7 @@ class PythonProgramTest : public ::testing::Test {
 TEST_F(PythonProgramTest, DrawsTheLibrarysBits) {
   std::string script = "random = Random(12345)\n";
   std::string expected;
-  std::mt19937_64 random(12345);
+  Random random(12345);
   using device::DType;
   for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16, DType::kI32, DType::kBool}) {
     const kernels::DrawRange range = {.low = IsFloat(dtype) ? -0.125 : -7, .high = 3};

@@ -1,12 +1,21 @@
 // ---- Inputs and expected outputs.
 
-std::mt19937_64 random_bits(kSeed);
+uint64_t random_state = kSeed;
+
+// Returns the next number of SplitMix64 (Steele, Lea and Flood: Fast Splittable Pseudorandom Number Generators, 2014).
+uint64_t RandomBits() {
+  random_state += 0x9E3779B97F4A7C15;
+  uint64_t z = random_state;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
+  return z ^ (z >> 31);
+}
 
 // Draws values from a uniform distribution: floats from low to high, integers from low to high - 1.
 Buffer Input(DType dtype, int64_t elements, double low, double high) {
   std::vector<double> values(size_t(elements), 0.0);
   for (double& value : values) {
-    const double part = (high - low) * std::ldexp(double(random_bits() >> 11), -53);
+    const double part = (high - low) * std::ldexp(double(RandomBits() >> 11), -53);
     value = dtype == I32 || dtype == BOOL ? low + std::floor(part) : low + part;
   }
   const Buffer buffer = Allocate(dtype, elements);

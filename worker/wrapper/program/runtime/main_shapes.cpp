@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
   for (const Shape& shape : chosen) {
     std::printf("at %s:\n", shape.Text().c_str());
     // Each shape draws the inputs that a program of this shape alone draws.
-    random_bits.seed(kSeed);
+    random_state = kSeed;
     is_timed = false;
     shape.run();
     is_timed = with_times && wrong == 0;

@@ -20,40 +20,19 @@ def decode(dtype, array):
 
 
 class Random:
-    """The 64-bit Mersenne Twister of C++ (std::mt19937_64), 312 numbers at a time."""
+    """SplitMix64 (Steele, Lea and Flood: Fast Splittable Pseudorandom Number Generators, 2014)."""
+
+    STEP = 0x9E3779B97F4A7C15
 
     def __init__(self, seed):
-        state = [seed]
-        for i in range(1, 312):
-            state.append((6364136223846793005 * (state[-1] ^ (state[-1] >> 62)) + i) % 2**64)
-        self.state = np.array(state, np.uint64)
-        self.left = np.empty(0, np.uint64)
-
-    def twist(self):
-        high, low = np.uint64(0xFFFFFFFF80000000), np.uint64(0x7FFFFFFF)
-        matrix, one = np.uint64(0xB5026F5AA96619E9), np.uint64(1)
-        old, new = self.state, np.empty_like(self.state)
-        mixed = old & high
-        mixed[:-1] |= old[1:] & low
-        mixed = (mixed >> one) ^ ((mixed & one) * matrix)  # but for the last one, which is made below
-        new[:156] = old[156:] ^ mixed[:156]
-        new[156:] = new[:156] ^ mixed[156:]
-        last = (old[311] & high) | (new[0] & low)
-        new[311] = new[155] ^ (last >> one) ^ ((last & one) * matrix)
-        self.state = new
-        return new
+        self.state = seed
 
     def take(self, count):
-        parts, missing = [self.left], count - len(self.left)
-        while missing > 0:
-            parts.append(self.twist())
-            missing -= 312
-        words = np.concatenate(parts)
-        words, self.left = words[:count].copy(), words[count:]
-        words ^= (words >> np.uint64(29)) & np.uint64(0x5555555555555555)
-        words ^= (words << np.uint64(17)) & np.uint64(0x71D67FFFEDA60000)
-        words ^= (words << np.uint64(37)) & np.uint64(0xFFF7EEE000000000)
-        return words ^ (words >> np.uint64(43))
+        words = np.arange(1, count + 1, dtype=np.uint64) * np.uint64(self.STEP) + np.uint64(self.state)
+        self.state = (self.state + count * self.STEP) % 2**64
+        words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return words ^ (words >> np.uint64(31))
 
     def draw(self, dtype, elements, low, high):
         """Draws from a uniform distribution: floats from low to high, integers from low to high - 1."""

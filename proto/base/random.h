@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace telemetry::worker::tune::search {
+namespace telemetry {
 
 // A SplitMix64 generator (Steele, Lea and Flood: Fast Splittable Pseudorandom Number Generators, 2014). All methods
 // derive their results from its 64-bit outputs with integer arithmetic and exact doubles, so that a seed gives the same
@@ -43,4 +43,4 @@ class Random {
   uint64_t state_;
 };
 
-}  // namespace telemetry::worker::tune::search
+}  // namespace telemetry
