@@ -30,7 +30,7 @@ sys.path[:0] = [str(ROOT / "tests/integration"), str(ROOT / "tests/web")]
 import fake_server  # noqa: E402
 from pipeline import SAMPLES, Pipeline, environment_with, run  # noqa: E402
 
-TUNED = ("softmax", "--arg=x=64x128:f32", "--device=opencl:0", "--no-known", "--max-configs=30")
+TUNED = ("softmax", "--arg=x=64x128:f32", "--device=opencl:0", "--no-known")
 
 
 class Service:
@@ -40,10 +40,10 @@ class Service:
         self.pipeline = pipeline
         self.address = address
 
-    def tune(self, *flags: str) -> None:
+    def tune(self, *flags: str, configs: int = 30) -> None:
         """Tunes a small kernel and sends its rows to the dataset."""
         where = (f"--collector={self.pipeline.address}", f"--state-dir={self.pipeline.folder / 'state'}")
-        run("telemetry-worker", "tune", *TUNED, *where, *flags)
+        run("telemetry-worker", "tune", *TUNED, f"--max-configs={configs}", *where, *flags)
 
     def await_summaries(self) -> None:
         """Waits until the lists contain everything that has been stored."""

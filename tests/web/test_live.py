@@ -14,7 +14,10 @@ TUNING_MS = 120_000
 def test_overview_and_run_follow_a_search(pages: Pages, service: Service) -> None:
     pages.open("/")
     expect(pages.page.get_by_text("live", exact=True)).to_be_visible()
-    search = threading.Thread(target=service.tune, args=("--seed=77", "--origin=ci/live"))
+    # Long enough that the page shows it more than once before its end.
+    search = threading.Thread(
+        target=service.tune, args=("--seed=77", "--origin=ci/live"), kwargs={"configs": 200}
+    )
     search.start()
     try:
         row = pages.page.locator('.table-box[aria-label="Running attempts"] tbody tr').first

@@ -1,6 +1,6 @@
 """Times the cases of bench-tune with PyTorch, Inductor and Helion, for a comparison on the same machine.
 
-    python tests/bench/bench_tune/peers.py                          every case, PyTorch only
+    python tests/bench/bench_tune/peers.py                               every case, PyTorch only
     python tests/bench/bench_tune/peers.py --inductor --helion matmul    one case, with torch.compile and Helion's quick search
 
 Needs a CUDA device and torch; --helion needs the package helion. Prints one JSON object for each case and peer. A time
@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import argparse
 import csv
-import functools
+import importlib
 import json
-import math
 import pathlib
 import statistics
 import tempfile
@@ -74,82 +73,6 @@ CASES: dict[str, tuple[Callable[..., torch.Tensor], list[tuple[int, ...]]]] = {
 }
 
 
-def helion_kernels() -> dict[str, Callable]:
-    """Returns a Helion kernel for each case."""
-    import helion
-    import helion.language as hl
-
-    kernel = functools.partial(helion.kernel, static_shapes=True, autotune_effort="quick")
-
-    @kernel()
-    def helion_softmax(x: torch.Tensor) -> torch.Tensor:
-        out = torch.empty_like(x)
-        for rows in hl.tile(x.size(0)):
-            out[rows, :] = torch.nn.functional.softmax(x[rows, :].to(torch.float32), dim=1).to(x.dtype)
-        return out
-
-    @kernel()
-    def helion_rms_norm(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-        out = torch.empty_like(x)
-        for rows in hl.tile(x.size(0)):
-            values = x[rows, :].to(torch.float32)
-            scale = torch.rsqrt(torch.mean(values * values, dim=-1) + 1e-5)
-            out[rows, :] = (values * scale[:, None] * weight[:].to(torch.float32)).to(x.dtype)
-        return out
-
-    @kernel()
-    def helion_matmul(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-        out = torch.empty([x.size(0), y.size(1)], dtype=x.dtype, device=x.device)
-        for rows, columns in hl.tile([x.size(0), y.size(1)]):
-            sums = hl.zeros([rows, columns], dtype=torch.float32)
-            for inner in hl.tile(x.size(1)):
-                sums = torch.addmm(sums, x[rows, inner], y[inner, columns])
-            out[rows, columns] = sums.to(x.dtype)
-        return out
-
-    @kernel()
-    def helion_bmm(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-        out = torch.empty([x.size(0), x.size(1), y.size(2)], dtype=x.dtype, device=x.device)
-        for batch, rows, columns in hl.tile([x.size(0), x.size(1), y.size(2)]):
-            sums = hl.zeros([batch, rows, columns], dtype=torch.float32)
-            for inner in hl.tile(x.size(2)):
-                sums = torch.baddbmm(sums, x[batch, rows, inner], y[batch, inner, columns])
-            out[batch, rows, columns] = sums.to(x.dtype)
-        return out
-
-    @kernel()
-    def helion_attention(q_in: torch.Tensor, k_in: torch.Tensor, v_in: torch.Tensor) -> torch.Tensor:
-        queries, keys = q_in.size(-2), k_in.size(-2)
-        head = hl.specialize(q_in.size(-1))
-        q = q_in.reshape([-1, queries, head])
-        k = k_in.reshape([-1, keys, head]).transpose(1, 2)
-        v = v_in.reshape([-1, keys, head])
-        out = torch.empty_like(q)
-        scale = math.log2(math.e) / math.sqrt(head)
-        for batch, rows in hl.tile([q.size(0), queries]):
-            largest = hl.full([batch, rows], float("-inf"), dtype=torch.float32)
-            total = torch.full_like(largest, 0.0)
-            sums = hl.zeros([batch, rows, head], dtype=torch.float32)
-            for columns in hl.tile(keys):
-                scores = torch.bmm(q[batch, rows, :], k[batch, :, columns])
-                larger = torch.maximum(largest, torch.amax(scores, -1) * scale)
-                weights = torch.exp2(scores * scale - larger[:, :, None])
-                shrink = torch.exp2(largest - larger)
-                total = total * shrink + torch.sum(weights, -1)
-                sums = torch.baddbmm(sums * shrink[:, :, None], weights.to(v.dtype), v[batch, columns, :])
-                largest = larger
-            out[batch, rows, :] = (sums / total[:, :, None]).to(out.dtype)
-        return out.view(q_in.size())
-
-    return {
-        "softmax": helion_softmax,
-        "rms_norm": helion_rms_norm,
-        "matmul": helion_matmul,
-        "bmm": helion_bmm,
-        "attention": helion_attention,
-    }
-
-
 def read_search(log: pathlib.Path) -> dict[str, object]:
     """Returns the facts of a search from Helion's log: configs that ran, the best time, and when one was near it."""
     with log.open(newline="") as file:
@@ -198,9 +121,9 @@ def main() -> None:
     torch.manual_seed(0)
     timer = Timer()
     print(json.dumps({"peer": "none", "us": timer.median_us(lambda: None)}), flush=True)
-    kernels = helion_kernels() if flags.helion else {}
+    kernels = importlib.import_module("helion_kernels") if flags.helion else None
     for name in flags.cases or CASES:
-        for result in measure_case(timer, name, flags.inductor, kernels.get(name)):
+        for result in measure_case(timer, name, flags.inductor, getattr(kernels, name, None)):
             print(json.dumps(result), flush=True)
 
 
