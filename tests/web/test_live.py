@@ -6,7 +6,7 @@ import threading
 
 from playwright.sync_api import expect
 
-from conftest import Pages, Service
+from conftest import Pages, Service, tune
 
 TUNING_MS = 120_000
 
@@ -16,7 +16,7 @@ def test_overview_and_run_follow_a_search(pages: Pages, service: Service) -> Non
     expect(pages.page.get_by_text("live", exact=True)).to_be_visible()
     # Long enough that the page shows it more than once before its end.
     search = threading.Thread(
-        target=service.tune, args=("--seed=77", "--origin=ci/live"), kwargs={"configs": 200}
+        target=tune, args=(service.pipeline, "--seed=77", "--origin=ci/live"), kwargs={"configs": 200}
     )
     search.start()
     try:
