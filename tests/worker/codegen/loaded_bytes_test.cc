@@ -21,21 +21,21 @@ int64_t LoadedBytes(const KernelCase& kernel, const std::string& config) {
 
 TEST(LoadedBytes, EveryTileOfAProductLoadsItsRowsAndColumns) {
   const KernelCase kernel = MatmulCase(DType::kF16, 256, 512, 128);
-  constexpr int64_t kBytesOfA = 256 * 128 * 2;
-  constexpr int64_t kBytesOfB = 128 * 512 * 2;
+  constexpr int64_t kBytesOfA = int64_t{256} * 128 * 2;
+  constexpr int64_t kBytesOfB = int64_t{128} * 512 * 2;
   EXPECT_EQ(LoadedBytes(kernel, "block_sizes=[64, 128, 32]"), 4 * kBytesOfA + 4 * kBytesOfB);
   EXPECT_EQ(LoadedBytes(kernel, "block_sizes=[64, 128, 64]"), 4 * kBytesOfA + 4 * kBytesOfB);
   EXPECT_EQ(LoadedBytes(kernel, "block_sizes=[16, 256, 32]"), 2 * kBytesOfA + 16 * kBytesOfB);
   // The last tile ends beyond the tensor.
   EXPECT_EQ(LoadedBytes(MatmulCase(DType::kF16, 250, 512, 128), "block_sizes=[64, 512, 32]"),
-            250 * 128 * 2 + 4 * kBytesOfB);
+            int64_t{250} * 128 * 2 + 4 * kBytesOfB);
 }
 
 TEST(LoadedBytes, LoadsThatDoNotDependOnALoopCountOnce) {
   const KernelCase kernel = AttentionCase(DType::kF16, 2, 64, 96, 32);
-  constexpr int64_t kBytesOfQueries = 2 * 64 * 32 * 2;
-  constexpr int64_t kBytesOfKeys = 2 * 96 * 32 * 2;
-  EXPECT_EQ(LoadedBytes(kernel, "block_sizes=[32, 32]"), kBytesOfQueries + 2 * 2 * kBytesOfKeys);
+  constexpr int64_t kBytesOfQueries = int64_t{2} * 64 * 32 * 2;
+  constexpr int64_t kBytesOfKeys = int64_t{2} * 96 * 32 * 2;
+  EXPECT_EQ(LoadedBytes(kernel, "block_sizes=[32, 32]"), kBytesOfQueries + 4 * kBytesOfKeys);
 }
 
 // Loads of several loops over the same axis count once, because a compiler may keep the values.
