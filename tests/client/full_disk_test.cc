@@ -20,7 +20,8 @@ class FullDiskTest : public ProducerTest {
   static constexpr uint64_t kDiskBytes = uint64_t{256} << 10;
 
   void SetUp() override {
-    if (!disk_.mounted()) GTEST_SKIP() << "no file system may be mounted here";
+    if (!disk_.mounted())
+      GTEST_SKIP() << "no file system may be mounted here: run it as root, outside a container without CAP_SYS_ADMIN";
   }
   // Appends until the disk is full; returns the number of appended records.
   int AppendUntilItWaits(int count, std::thread* appender) {

@@ -26,7 +26,8 @@ constexpr char kTakenAgain[] = "accepting records";
 class DiskTest : public FaultTest {
  protected:
   void SetUp() override {
-    if (!disk_.mounted()) GTEST_SKIP() << "no file system may be mounted here";
+    if (!disk_.mounted())
+      GTEST_SKIP() << "no file system may be mounted here: run it as root, outside a container without CAP_SYS_ADMIN";
   }
   ~DiskTest() override { collector_.reset(); }
 

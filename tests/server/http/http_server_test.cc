@@ -141,7 +141,7 @@ bool AllowFiles(rlim_t count) {
 
 TEST(HttpServer, ServesAmongTenThousandConnections) {
   constexpr int kConnections = 10'000;
-  if (!AllowFiles(kConnections + 1'000)) GTEST_SKIP() << "the limit of open files is too low";
+  if (!AllowFiles(kConnections + 1'000)) GTEST_SKIP() << "the limit of open files is too low: ulimit -Hn 11000";
   const HttpStory story;
   const size_t before = ResidentBytes();
   std::list<HttpClient> crowd;

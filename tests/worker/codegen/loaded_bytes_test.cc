@@ -89,6 +89,13 @@ TEST(LoadedBytes, RowsThatOverlapCountTheirElementsOnce) {
   EXPECT_EQ(LoadedBytes(kernel, "block_sizes=[16]"), (63 * 4 + 31 + 1) * 4);
 }
 
+// The rows of a begin 40 elements apart.
+TEST(LoadedBytes, IsZeroForEmptyTensors) {
+  KernelCase kernel;
+  kernel.Input("a", DType::kF16, {0, 32}, {40, 1}).Input("b", DType::kF16, {32, 64}).Trace(Matmul);
+  EXPECT_EQ(LoadedBytes(kernel, "block_sizes=[1, 32, 16]"), 0);
+}
+
 TEST(LoadedBytes, IsNotKnownForSizesThatOnlyTheLaunchKnows) {
   KernelCase kernel;
   kernel.Input("a", DType::kF16, {64, 64}).Input("b", DType::kF16, {64, 64}).SizesAtLaunch().Trace(Matmul);

@@ -68,7 +68,9 @@ class Sum {
   // say.
   static int64_t Span(const ir::HostTensor& tensor) {
     int64_t span = 1;
-    for (size_t d = 0; d < tensor.sizes.size(); ++d) span += (tensor.sizes[d].value - 1) * tensor.strides[d].value;
+    for (size_t d = 0; d < tensor.sizes.size(); ++d) {
+      span += std::max<int64_t>(0, tensor.sizes[d].value - 1) * tensor.strides[d].value;
+    }
     return span;
   }
 
