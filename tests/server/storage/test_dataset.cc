@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 #include <libpq-fe.h>
 #include <stdlib.h>
-#include <unistd.h>
 
+#include <random>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -69,9 +69,10 @@ class PostgresqlDataset : public TestDataset {
   }
 
  private:
+  // Other processes create databases on the same server, and leave some of them there. A process id may repeat.
   static std::string NewName() {
-    static int count = 0;
-    return absl::StrCat("test_", getpid(), "_", ++count);
+    std::random_device random;
+    return absl::StrCat("test_", absl::Hex(random(), absl::kZeroPad8), absl::Hex(random(), absl::kZeroPad8));
   }
 
   void OnServer(const std::string& sql) {
