@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <future>
 #include <map>
 #include <memory>
 #include <thread>
@@ -10,6 +11,7 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/synchronization/notification.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/steady.h"
 #include "proto/record/counted.h"
@@ -29,9 +31,18 @@ using record::Cat;
 
 // Devices with the same name, and the entries that they share.
 struct DeviceKind {
+  bool begins_early = false;  // SuiteOptions::begins_early
   std::vector<std::string> ids;
   std::vector<SuiteOutcome> outcomes;
   std::atomic<size_t> next = 0;
+};
+
+// An entry that a thread tunes on a device.
+struct RunningEntry {
+  size_t index = 0;                                    // in Suite::entries
+  std::shared_ptr<absl::Notification> device_is_free;  // null: it was free at the start
+  std::unique_ptr<RunningEntry> next;                  // began during the final of this one; null: none did
+  std::future<bool> tuned;                             // see SuiteRunner::Tune
 };
 
 absl::StatusOr<std::vector<DeviceProperties>> ChooseDevices(const Suite& suite) {
@@ -64,6 +75,7 @@ class SuiteRunner {
     std::map<std::string, DeviceKind> kinds;
     for (const DeviceProperties& device : devices) {
       DeviceKind& kind = kinds[Cat(device.name, " ", runtime::DeviceTypeName(device.dialect))];
+      kind.begins_early = options_.begins_early.value_or(device.dialect == device::Dialect::kCuda);
       kind.ids.push_back(DeviceId(device));
       kind.outcomes.resize(suite_.entries.size());
     }
@@ -97,21 +109,59 @@ class SuiteRunner {
     // Entries open the device again: in a process that has it open, that takes no time.
     const absl::StatusOr<std::shared_ptr<device::Device>> opened = device::OpenDevice(device);
     std::vector<size_t> later;
-    for (size_t i = kind->next++; i < suite_.entries.size(); i = kind->next++) {
-      if (!Tune(i, device, kind, /*may_come_back=*/true)) later.push_back(i);
+    std::unique_ptr<RunningEntry> present = Begin(kind->next++, device, kind);
+    while (present != nullptr) {
+      if (!present->tuned.get()) later.push_back(present->index);
+      std::unique_ptr<RunningEntry> next = std::move(present->next);
+      if (next != nullptr) {
+        next->device_is_free->Notify();
+      } else {
+        next = Begin(kind->next++, device, kind);
+      }
+      present = std::move(next);
     }
-    for (const size_t i : later) Tune(i, device, kind, /*may_come_back=*/false);
+    for (const size_t i : later) {
+      RunningEntry last = {.index = i};
+      Tune(device, kind, /*may_come_back=*/false, &last);
+    }
+  }
+
+  // Starts a thread that tunes entry `i`. Returns null if the suite has no such entry.
+  std::unique_ptr<RunningEntry> Begin(size_t i, const std::string& device, DeviceKind* kind,
+                                      std::shared_ptr<absl::Notification> device_is_free = nullptr) {
+    if (i >= suite_.entries.size()) return nullptr;
+    auto begun = std::make_unique<RunningEntry>();
+    begun->index = i;
+    begun->device_is_free = std::move(device_is_free);
+    begun->tuned = std::async(std::launch::async, [this, &device, kind, running = begun.get()] {
+      return Tune(device, kind, /*may_come_back=*/true, running);
+    });
+    return begun;
+  }
+
+  // Begins the next entry, which waits for the device. A further attempt at the same run does not begin early: it would
+  // not know what this one has found.
+  void BeginNext(const std::string& device, DeviceKind* kind, RunningEntry* present) {
+    size_t i = kind->next;
+    if (present->next != nullptr || i >= suite_.entries.size()) return;
+    if (suite_.entries[i].Name() == suite_.entries[present->index].Name()) return;
+    if (!kind->next.compare_exchange_strong(i, i + 1)) return;  // another device took it
+    present->next = Begin(i, device, kind, std::make_shared<absl::Notification>());
   }
 
   // Returns false if another worker tunes this entry and it was left out.
-  bool Tune(size_t i, const std::string& device, DeviceKind* kind, bool may_come_back) {
-    SuiteOutcome& outcome = kind->outcomes[i];
-    outcome.entry = &suite_.entries[i];
+  bool Tune(const std::string& device, DeviceKind* kind, bool may_come_back, RunningEntry* running) {
+    const SuiteEntry& entry = suite_.entries[running->index];
+    SuiteOutcome& outcome = kind->outcomes[running->index];
+    outcome.entry = &entry;
     outcome.device = device;
     if (options_.tuner.stop != nullptr && *options_.tuner.stop) return true;
-    TuneTask task = MakeTask(suite_.entries[i], device);
+    TuneTask task = MakeTask(entry, device);
     task.rules.may_come_back = may_come_back;
-    const SuiteEntry& entry = suite_.entries[i];
+    task.tuner.processes.device_is_free = running->device_is_free;
+    if (kind->begins_early && may_come_back) {
+      task.tuner.on_final = [this, &device, kind, running] { BeginNext(device, kind, running); };
+    }
     outcome.result =
         entry.spec.empty() ? session_.Run(task) : RunSpec(session_, entry.spec, device, task.tuner, task.rules);
     if (may_come_back && absl::IsAborted(outcome.result.status())) {

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,12 @@ namespace telemetry::worker::tune {
 
 // The options of RunSuite.
 struct SuiteOptions {
-  TunerOptions tuner;          // defaults for entries; an entry's or the suite's effort overrides the effort
-  AttemptRules rules;          // may_come_back is set by the runner
+  TunerOptions tuner;  // defaults for entries; an entry's or the suite's effort overrides the effort
+  AttemptRules rules;  // may_come_back is set by the runner
+  // True: the next entry begins during the final of an entry, when the compilers are idle: it makes its inputs and
+  // compiles its first configs, and waits for the device. Unset: on CUDA devices. An OpenCL device may be the
+  // processors that compile.
+  std::optional<bool> begins_early;
   runtime::Settings settings;  // of entries without settings of their own
   // Receives the summary of each generation, notices, errors of tasks and estimates of the time left. Called from the
   // threads of the devices, one call at a time.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
 #include "proto/base/steady.h"
 #include "worker/tune/compile/compile_pool.h"
@@ -22,6 +23,8 @@ struct TuneProcessOptions {
   measure::MeasureEffort effort;
   // Optional: a process with these options that was started before.
   std::shared_ptr<measure::OpeningProcess> opening;
+  // Optional: another attempt uses the device until this is notified. The measuring process starts then.
+  std::shared_ptr<const absl::Notification> device_is_free;
   absl::Duration load_limit = absl::Seconds(60);  // time limit for loading the code of one config
   absl::Duration run_limit = absl::Seconds(5);    // time limit for one run of a config
 };
@@ -40,6 +43,9 @@ class TuneProcesses {
   // The maximum number of concurrent compilations.
   int compilers() const { return pool_->processes(); }
   compile::CompilePoolStats compile_stats() const { return pool_->stats(); }
+
+  // Waits until the device is free and returns how long that took.
+  absl::Duration AwaitDevice() const;
 
   // Measure candidates that compiled successfully. The first call waits until the measuring process has started. Return
   // the errors of TuneSubject::measure_problem, Measurer::Start, MakeRequest and of the Measurer's method of the same

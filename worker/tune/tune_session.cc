@@ -156,7 +156,9 @@ absl::StatusOr<TaskResult> TuneSession::Run(const TuneTask& task) {
   const process::StepReport& on_step = task.tuner.processes.measure.on_step;
   // The measuring process opens the device while this process does and while the inputs are drawn.
   tuner.processes.measure.device = task.device;
-  tuner.processes.opening = measure::OpeningProcess::Start(tuner.processes.measure);
+  if (tuner.processes.device_is_free == nullptr) {
+    tuner.processes.opening = measure::OpeningProcess::Start(tuner.processes.measure);
+  }
   ASSIGN_OR_RETURN(DrawnInputs drawn, DrawnInputs::Begin(*task.kernel, task.problem, tuner.search.seed));
   std::shared_ptr<device::Device> device;
   {

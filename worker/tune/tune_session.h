@@ -86,7 +86,8 @@ struct TaskResult {
 };
 
 // The state that the attempts of one process share: the producer with its spool, the folder of journals and the best
-// configs. Thread-safe; at most one task per device may run at a time.
+// configs. Thread-safe; at most one task per device may run at a time, beside one that waits for the device
+// (TuneProcessOptions::device_is_free).
 class TuneSession {
  public:
   // Returns INVALID_ARGUMENT if neither a collector nor a log is given. Other errors are those of Producer::Open.
