@@ -17,8 +17,8 @@ Argument MakeNumber(const NumberArgument& number, double value) {
   return number.is_flag ? Argument(value != 0) : Argument(value);
 }
 
-void AddNumbers(const LibraryKernel& kernel, const Case& made, Arguments* to) {
-  for (const NumberArgument& number : kernel.numbers) to->push_back(MakeNumber(number, made.number(number.name)));
+void AddNumbers(const LibraryKernel& kernel, const Problem& problem, Arguments* to) {
+  for (const NumberArgument& number : kernel.numbers) to->push_back(MakeNumber(number, problem.number(number.name)));
 }
 
 }  // namespace
@@ -41,17 +41,19 @@ absl::StatusOr<Arguments> ArgumentsOn(const std::shared_ptr<device::Device>& dev
     ASSIGN_OR_RETURN(runtime::Tensor copied, runtime::ToDevice(device, made.tensor(tensor.name)));
     arguments.emplace_back(std::move(copied));
   }
-  AddNumbers(kernel, made, &arguments);
+  AddNumbers(kernel, made.problem, &arguments);
   return arguments;
 }
 
 Arguments DescribedArguments(const std::shared_ptr<device::Device>& device, const LibraryKernel& kernel,
-                             const Case& made) {
+                             const Problem& problem) {
   Arguments arguments;
-  for (const TensorArgument& tensor : kernel.tensors) {
-    arguments.emplace_back(runtime::DescribeOnDevice(device, made.tensor(tensor.name)));
+  for (const TensorSpec& tensor : problem.tensors) {
+    const ir::HostArray layout = {
+        .dtype = tensor.dtype, .sizes = tensor.sizes, .strides = ir::RowMajorStrides(tensor.sizes)};
+    arguments.emplace_back(runtime::DescribeOnDevice(device, layout));
   }
-  AddNumbers(kernel, made, &arguments);
+  AddNumbers(kernel, problem, &arguments);
   return arguments;
 }
 
@@ -60,7 +62,7 @@ Arguments ArgumentsOnHost(const LibraryKernel& kernel, Case made) {
   for (const TensorArgument& tensor : kernel.tensors) {
     arguments.emplace_back(runtime::Tensor::OnHost(std::move(made.tensors.find(tensor.name)->second)));
   }
-  AddNumbers(kernel, made, &arguments);
+  AddNumbers(kernel, made.problem, &arguments);
   return arguments;
 }
 

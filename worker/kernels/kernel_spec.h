@@ -20,9 +20,9 @@ runtime::KernelSpec MakeKernelSpec(const LibraryKernel& kernel);
 absl::StatusOr<runtime::Arguments> ArgumentsOn(const std::shared_ptr<device::Device>& device,
                                                const LibraryKernel& kernel, const Case& made);
 
-// Returns the arguments of a case with tensors that are described as being on the device (DescribeOnDevice).
+// Returns the arguments of a problem, with dense tensors that are described as being on the device (DescribeOnDevice).
 runtime::Arguments DescribedArguments(const std::shared_ptr<device::Device>& device, const LibraryKernel& kernel,
-                                      const Case& made);
+                                      const Problem& problem);
 
 // Returns the arguments of a case with the tensors' memory on the host.
 runtime::Arguments ArgumentsOnHost(const LibraryKernel& kernel, Case made);

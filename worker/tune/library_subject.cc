@@ -46,28 +46,25 @@ std::string SourceWithFlags(const LibraryKernel& kernel, const Problem& problem)
 // The inputs of an attempt, which other threads may still be drawing.
 class Inputs {
  public:
-  Inputs(const LibraryKernel& kernel, Problem problem, uint64_t seed, std::future<kernels::Case> second)
-      : kernel_(kernel), problem_(std::move(problem)), seed_(seed), second_(std::move(second)) {}
+  Inputs(const LibraryKernel& kernel, Problem problem, uint64_t seed, DrawnInputs drawn)
+      : kernel_(kernel), problem_(std::move(problem)), seed_(seed), drawn_(std::move(drawn)) {}
 
-  void SetFirst(kernels::Case first) { first_ = std::move(first); }
   // Return the values, which are drawn again at the second call, because a problem may be too large to keep them.
-  kernels::Case TakeFirst() {
-    std::optional<kernels::Case> first = std::exchange(first_, std::nullopt);
-    return first ? *std::move(first) : kernels::MakeCase(kernel_, problem_, seed_);
-  }
-  kernels::Case TakeSecond() {
-    return second_.valid() ? second_.get() : kernels::MakeCase(kernel_, problem_, seed_ + 1);
-  }
+  kernels::Case TakeFirst() { return Take(drawn_.first, seed_); }
+  kernels::Case TakeSecond() { return Take(drawn_.second, seed_ + 1); }
   const LibraryKernel& kernel() const { return kernel_; }
   const Problem& problem() const { return problem_; }
   uint64_t seed() const { return seed_; }
 
  private:
+  kernels::Case Take(std::future<kernels::Case>& drawn, uint64_t seed) const {
+    return drawn.valid() ? drawn.get() : kernels::MakeCase(kernel_, problem_, seed);
+  }
+
   const LibraryKernel& kernel_;
   const Problem problem_;
   const uint64_t seed_;
-  std::optional<kernels::Case> first_;
-  std::future<kernels::Case> second_;
+  DrawnInputs drawn_;
 };
 
 // Returns the problem with the two sets of inputs.
@@ -80,7 +77,10 @@ absl::StatusOr<measure::MeasureProblem> MakeLibraryProblem(const std::shared_ptr
     return kernel.tolerance(inputs->problem(), dtype);
   };
   std::vector<Arguments> first;
-  first.push_back(kernels::ArgumentsOnHost(kernel, inputs->TakeFirst()));
+  {
+    const process::ReportedStep step(on_step, "inputs");
+    first.push_back(kernels::ArgumentsOnHost(kernel, inputs->TakeFirst()));
+  }
   const auto second = [inputs, bound] { return kernels::ArgumentsOnHost(inputs->kernel(), inputs->TakeSecond()); };
   ASSIGN_OR_RETURN(std::optional<measure::MeasureProblem> with_baseline,
                    MakeBaselineProblem(*bound, std::move(first), tolerance,
@@ -123,6 +123,17 @@ absl::StatusOr<DrawnInputs> DrawnInputs::Begin(const LibraryKernel& kernel, cons
   return DrawnInputs{.first = draw(seed), .second = draw(seed + 1)};
 }
 
+absl::StatusOr<BoundLibraryKernel> BindLibraryKernel(const LibraryKernel& kernel, const Problem& problem,
+                                                     const Settings& settings, const std::shared_ptr<Device>& device) {
+  runtime::KernelSpec spec = kernels::MakeKernelSpec(kernel);
+  spec.settings = settings;
+  ASSIGN_OR_RETURN(std::unique_ptr<Kernel> made, Kernel::Create(std::move(spec)));
+  BoundLibraryKernel result = {.arguments = kernels::DescribedArguments(device, kernel, problem)};
+  ASSIGN_OR_RETURN(result.bound, made->Bind(result.arguments));
+  result.kernel = std::move(made);
+  return result;
+}
+
 absl::StatusOr<LibrarySubject> MakeLibrarySubject(const LibraryKernel& kernel, const Problem& problem,
                                                   const Settings& settings, const std::shared_ptr<Device>& device,
                                                   uint64_t input_seed, DrawnInputs inputs,
@@ -130,28 +141,16 @@ absl::StatusOr<LibrarySubject> MakeLibrarySubject(const LibraryKernel& kernel, c
   if (!inputs.first.valid()) {
     ASSIGN_OR_RETURN(inputs, DrawnInputs::Begin(kernel, problem, input_seed));
   }
-  runtime::KernelSpec spec = kernels::MakeKernelSpec(kernel);
-  spec.settings = settings;
-  ASSIGN_OR_RETURN(std::unique_ptr<Kernel> made, Kernel::Create(std::move(spec)));
-  const auto both = std::make_shared<Inputs>(kernel, problem, input_seed, std::move(inputs.second));
-  Arguments arguments;
-  {
-    const process::ReportedStep step(on_step, "inputs");
-    kernels::Case first = inputs.first.get();
-    arguments = kernels::DescribedArguments(device, kernel, first);
-    both->SetFirst(std::move(first));
-  }
-  absl::StatusOr<std::shared_ptr<BoundKernel>> bound = made->Bind(arguments);
-  if (!bound.ok()) return bound.status();
-
+  const auto both = std::make_shared<Inputs>(kernel, problem, input_seed, std::move(inputs));
+  ASSIGN_OR_RETURN(BoundLibraryKernel bound, BindLibraryKernel(kernel, problem, settings, device));
   ASSIGN_OR_RETURN(wrapper::Plan plan, wrapper::PlanOfLaunch(kernel, problem));
 
-  LibrarySubject subject = {.kernel = std::move(made), .bound = *bound, .arguments = arguments};
-  subject.info = DescribeAttempt(**bound, MakeLibraryRun(kernel, problem, settings, device->properties()));
+  LibrarySubject subject = {std::move(bound)};
+  subject.info = DescribeAttempt(*subject.bound, MakeLibraryRun(kernel, problem, settings, device->properties()));
   subject.info.wrapper_graph = wrapper::WrapperGraph(plan, device->id());
   subject.subject = {
-      .kernel = std::make_shared<BoundTunable>(*bound, arguments),
-      .measure_problem = [both, bound = *bound, on_step = std::move(on_step)](compile::CompilePool* compilers) {
+      .kernel = std::make_shared<BoundTunable>(subject.bound, subject.arguments),
+      .measure_problem = [both, bound = subject.bound, on_step = std::move(on_step)](compile::CompilePool* compilers) {
         return MakeLibraryProblem(both, bound, on_step, compilers);
       }};
   return subject;

@@ -17,11 +17,21 @@
 
 namespace telemetry::worker::tune {
 
-// A library kernel to tune on one device, and the attempt's description without the fields of the search.
-struct LibrarySubject {
+// A library kernel that is bound to arguments on one device.
+struct BoundLibraryKernel {
   std::unique_ptr<runtime::Kernel> kernel;  // the kernel that `bound` belongs to
   std::shared_ptr<runtime::BoundKernel> bound;
-  runtime::Arguments arguments;  // of the subject's launches, without memory (DescribeOnDevice)
+  runtime::Arguments arguments;  // of the launches, without memory (DescribeOnDevice)
+};
+
+// Binds the kernel to the arguments of the problem without using the device itself. Returns the errors of
+// Kernel::Create and Bind.
+absl::StatusOr<BoundLibraryKernel> BindLibraryKernel(const kernels::LibraryKernel& kernel,
+                                                     const kernels::Problem& problem, const runtime::Settings& settings,
+                                                     const std::shared_ptr<device::Device>& device);
+
+// A library kernel to tune on one device, and the attempt's description without the fields of the search.
+struct LibrarySubject : BoundLibraryKernel {
   TuneSubject subject;
   recording::AttemptInfo info;  // has a new attempt_id; the attempt starts now
 };
@@ -37,9 +47,9 @@ struct DrawnInputs {
   std::future<kernels::Case> second;
 };
 
-// Binds the kernel to arguments on the device, without using the device itself: the measuring process has the inputs in
-// its memory. Uses the inputs that were drawn from `input_seed`, or draws them.
-// `on_step` may be empty. Returns the errors of CheckFitsMemory, Kernel::Create, Bind and the device.
+// Binds the kernel; the measuring process has the inputs in its memory. Uses the inputs that were drawn from
+// `input_seed`, or draws them: the subject's problem waits for them. `on_step` may be empty. Returns the errors of
+// CheckFitsMemory, BindLibraryKernel and the device.
 absl::StatusOr<LibrarySubject> MakeLibrarySubject(const kernels::LibraryKernel& kernel, const kernels::Problem& problem,
                                                   const runtime::Settings& settings,
                                                   const std::shared_ptr<device::Device>& device, uint64_t input_seed,

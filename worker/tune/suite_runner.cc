@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <future>
 #include <map>
 #include <memory>
 #include <thread>
@@ -11,7 +10,6 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/synchronization/mutex.h"
-#include "absl/synchronization/notification.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/steady.h"
 #include "proto/record/counted.h"
@@ -19,8 +17,13 @@
 #include "worker/device/device.h"
 #include "worker/device/open_device.h"
 #include "worker/runtime/tensor.h"
+#include "worker/spec/specification.h"
+#include "worker/tune/bound_tunable.h"
 #include "worker/tune/compile/compile_job.h"
 #include "worker/tune/compile/compiler_group.h"
+#include "worker/tune/compile_ahead.h"
+#include "worker/tune/library_subject.h"
+#include "worker/tune/spec_kernel.h"
 #include "worker/tune/spec_task.h"
 
 namespace telemetry::worker::tune {
@@ -31,18 +34,15 @@ using record::Cat;
 
 // Devices with the same name, and the entries that they share.
 struct DeviceKind {
-  bool begins_early = false;  // SuiteOptions::begins_early
   std::vector<std::string> ids;
   std::vector<SuiteOutcome> outcomes;
   std::atomic<size_t> next = 0;
 };
 
-// An entry that a thread tunes on a device.
-struct RunningEntry {
-  size_t index = 0;                                    // in Suite::entries
-  std::shared_ptr<absl::Notification> device_is_free;  // null: it was free at the start
-  std::unique_ptr<RunningEntry> next;                  // began during the final of this one; null: none did
-  std::future<bool> tuned;                             // see SuiteRunner::Tune
+// An entry whose first configs are compiled before it begins.
+struct NextEntry {
+  size_t index = 0;                         // in Suite::entries
+  std::unique_ptr<CompileAhead> compiling;  // null: nothing is compiled
 };
 
 absl::StatusOr<std::vector<DeviceProperties>> ChooseDevices(const Suite& suite) {
@@ -75,7 +75,6 @@ class SuiteRunner {
     std::map<std::string, DeviceKind> kinds;
     for (const DeviceProperties& device : devices) {
       DeviceKind& kind = kinds[Cat(device.name, " ", runtime::DeviceTypeName(device.dialect))];
-      kind.begins_early = options_.begins_early.value_or(device.dialect == device::Dialect::kCuda);
       kind.ids.push_back(DeviceId(device));
       kind.outcomes.resize(suite_.entries.size());
     }
@@ -109,62 +108,60 @@ class SuiteRunner {
     // Entries open the device again: in a process that has it open, that takes no time.
     const absl::StatusOr<std::shared_ptr<device::Device>> opened = device::OpenDevice(device);
     std::vector<size_t> later;
-    std::unique_ptr<RunningEntry> present = Begin(kind->next++, device, kind);
-    while (present != nullptr) {
-      if (!present->tuned.get()) later.push_back(present->index);
-      std::unique_ptr<RunningEntry> next = std::move(present->next);
-      if (next != nullptr) {
-        next->device_is_free->Notify();
-      } else {
-        next = Begin(kind->next++, device, kind);
-      }
-      present = std::move(next);
+    NextEntry next;
+    for (size_t i = kind->next++; i < suite_.entries.size(); i = kind->next++) {
+      const NextEntry present = std::exchange(next, {});
+      TuneTask task = MakeTask(suite_.entries[i], device);
+      task.rules.may_come_back = true;
+      if (present.compiling != nullptr && present.index == i) task.tuner.processes.pool = present.compiling->pool();
+      if (opened.ok()) task.tuner.on_final = [&] { next = CompileNext(*kind, *opened); };
+      if (!Tune(i, task, kind)) later.push_back(i);
     }
     for (const size_t i : later) {
-      RunningEntry last = {.index = i};
-      Tune(device, kind, /*may_come_back=*/false, &last);
+      TuneTask task = MakeTask(suite_.entries[i], device);
+      task.rules.may_come_back = false;
+      Tune(i, task, kind);
     }
   }
 
-  // Starts a thread that tunes entry `i`. Returns null if the suite has no such entry.
-  std::unique_ptr<RunningEntry> Begin(size_t i, const std::string& device, DeviceKind* kind,
-                                      std::shared_ptr<absl::Notification> device_is_free = nullptr) {
-    if (i >= suite_.entries.size()) return nullptr;
-    auto begun = std::make_unique<RunningEntry>();
-    begun->index = i;
-    begun->device_is_free = std::move(device_is_free);
-    begun->tuned = std::async(std::launch::async, [this, &device, kind, running = begun.get()] {
-      return Tune(device, kind, /*may_come_back=*/true, running);
-    });
-    return begun;
+  // Begins to compile the first configs of the entry that is next in line. If another device of this kind takes that
+  // entry first, they are compiled in vain.
+  NextEntry CompileNext(const DeviceKind& kind, const std::shared_ptr<device::Device>& device) {
+    NextEntry next = {.index = kind.next};
+    const bool is_cuda = device->properties().dialect == device::Dialect::kCuda;
+    if (next.index >= suite_.entries.size() || !options_.compiles_ahead.value_or(is_cuda)) return next;
+    const SuiteEntry& entry = suite_.entries[next.index];
+    const TunerOptions tuner = MakeTask(entry, device->id()).tuner;
+    if (tuner.search.effort == search::Effort::kNone) return next;
+    compile::CompilePoolOptions options = tuner.processes.compile;
+    options.code_folder = session_.code_folder();
+    const auto make_kernel = [this, &entry, device] { return MakeKernel(entry, device); };
+    auto begun = CompileAhead::Begin(make_kernel, std::move(options), tuner.processes.measure.on_step);
+    if (begun.ok()) next.compiling = *std::move(begun);
+    return next;
   }
 
-  // Begins the next entry, which waits for the device. A further attempt at the same run does not begin early: it would
-  // not know what this one has found.
-  void BeginNext(const std::string& device, DeviceKind* kind, RunningEntry* present) {
-    size_t i = kind->next;
-    if (present->next != nullptr || i >= suite_.entries.size()) return;
-    if (suite_.entries[i].Name() == suite_.entries[present->index].Name()) return;
-    if (!kind->next.compare_exchange_strong(i, i + 1)) return;  // another device took it
-    present->next = Begin(i, device, kind, std::make_shared<absl::Notification>());
+  absl::StatusOr<std::shared_ptr<const TunableKernel>> MakeKernel(const SuiteEntry& entry,
+                                                                  const std::shared_ptr<device::Device>& device) const {
+    if (!entry.spec.empty()) {
+      ASSIGN_OR_RETURN(spec::Specification spec, spec::ReadSpecification(entry.spec));
+      return SpecKernel::Create(std::make_shared<const spec::Specification>(std::move(spec)), device);
+    }
+    const runtime::Settings& settings = entry.settings.has_value() ? *entry.settings : options_.settings;
+    ASSIGN_OR_RETURN(BoundLibraryKernel bound, BindLibraryKernel(*entry.kernel, entry.problem, settings, device));
+    return std::make_shared<const BoundTunable>(std::move(bound.bound), std::move(bound.arguments));
   }
 
   // Returns false if another worker tunes this entry and it was left out.
-  bool Tune(const std::string& device, DeviceKind* kind, bool may_come_back, RunningEntry* running) {
-    const SuiteEntry& entry = suite_.entries[running->index];
-    SuiteOutcome& outcome = kind->outcomes[running->index];
-    outcome.entry = &entry;
-    outcome.device = device;
+  bool Tune(size_t i, const TuneTask& task, DeviceKind* kind) {
+    SuiteOutcome& outcome = kind->outcomes[i];
+    outcome.entry = &suite_.entries[i];
+    outcome.device = task.device;
     if (options_.tuner.stop != nullptr && *options_.tuner.stop) return true;
-    TuneTask task = MakeTask(entry, device);
-    task.rules.may_come_back = may_come_back;
-    task.tuner.processes.device_is_free = running->device_is_free;
-    if (kind->begins_early && may_come_back) {
-      task.tuner.on_final = [this, &device, kind, running] { BeginNext(device, kind, running); };
-    }
+    const SuiteEntry& entry = suite_.entries[i];
     outcome.result =
-        entry.spec.empty() ? session_.Run(task) : RunSpec(session_, entry.spec, device, task.tuner, task.rules);
-    if (may_come_back && absl::IsAborted(outcome.result.status())) {
+        entry.spec.empty() ? session_.Run(task) : RunSpec(session_, entry.spec, task.device, task.tuner, task.rules);
+    if (task.rules.may_come_back && absl::IsAborted(outcome.result.status())) {
       Line(outcome, "another worker tunes this run: it comes after the other entries");
       return false;
     }

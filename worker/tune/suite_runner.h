@@ -17,10 +17,9 @@ namespace telemetry::worker::tune {
 struct SuiteOptions {
   TunerOptions tuner;  // defaults for entries; an entry's or the suite's effort overrides the effort
   AttemptRules rules;  // may_come_back is set by the runner
-  // True: the next entry begins during the final of an entry, when the compilers are idle: it makes its inputs and
-  // compiles its first configs, and waits for the device. Unset: on CUDA devices. An OpenCL device may be the
-  // processors that compile.
-  std::optional<bool> begins_early;
+  // True: the first configs of an entry are compiled during the final of the entry before it, which needs no compiler.
+  // Unset: for CUDA devices. An OpenCL device may be the CPU, whose measurements the compilers would disturb.
+  std::optional<bool> compiles_ahead;
   runtime::Settings settings;  // of entries without settings of their own
   // Receives the summary of each generation, notices, errors of tasks and estimates of the time left. Called from the
   // threads of the devices, one call at a time.

@@ -106,9 +106,7 @@ double TrialLog::Now() const {
   return rows_.empty() ? std::max(since, 0.0) : std::max(since, rows_.back().timestamp_s);
 }
 
-double TrialLog::ActiveSeconds() const {
-  return absl::ToDoubleSeconds(active_before_ + ElapsedSince(began_) - left_out_);
-}
+double TrialLog::ActiveSeconds() const { return absl::ToDoubleSeconds(active_before_ + ElapsedSince(began_)); }
 
 recording::AttemptCounters TrialLog::Counters() const {
   recording::AttemptCounters counters = {.generations = generations(), .seconds_total = ActiveSeconds()};

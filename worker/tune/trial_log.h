@@ -63,8 +63,6 @@ class TrialLog {
 
   // Seconds that processes have worked on the attempt, this process included.
   double ActiveSeconds() const;
-  // Does not count this duration, in which the attempt waited for its device, among the active seconds.
-  void LeaveOut(absl::Duration waited) { left_out_ += waited; }
   // Returns counters computed from the rows; they do not depend on whether the attempt was resumed. Sets seconds_total;
   // the caller adds the other times and unique_sources.
   recording::AttemptCounters Counters() const;
@@ -92,7 +90,6 @@ class TrialLog {
   Journal* const journal_;
   const absl::Duration active_before_;
   const SteadyTime began_ = SteadyNow();
-  absl::Duration left_out_ = absl::ZeroDuration();
   const absl::Duration since_start_ = absl::Now() - recorder_.info().started;  // age of the attempt at began_
   std::vector<recording::AttemptRow> rows_;
   std::map<uint64_t, size_t> results_;  // the search's results: config id to index of rows_

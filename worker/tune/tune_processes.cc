@@ -10,38 +10,30 @@ namespace telemetry::worker::tune {
 
 absl::StatusOr<std::unique_ptr<TuneProcesses>> TuneProcesses::Create(const TuneSubject& subject,
                                                                      TuneProcessOptions options) {
-  ASSIGN_OR_RETURN(std::unique_ptr<compile::CompilePool> pool, compile::CompilePool::Create(options.compile));
+  std::shared_ptr<compile::CompilePool> pool = options.pool;
+  if (pool == nullptr) {
+    ASSIGN_OR_RETURN(pool, compile::CompilePool::Create(options.compile));
+  }
   return std::unique_ptr<TuneProcesses>(new TuneProcesses(subject, std::move(options), std::move(pool)));
 }
 
 TuneProcesses::TuneProcesses(const TuneSubject& subject, TuneProcessOptions options,
-                             std::unique_ptr<compile::CompilePool> pool)
+                             std::shared_ptr<compile::CompilePool> pool)
     : subject_(subject),
       options_(std::move(options)),
       pool_(std::move(pool)),
       queue_(pool_.get(), subject_.kernel->device().get()),
       starting_(std::async(std::launch::async, [this]() -> absl::StatusOr<Started> {
-        // The process opens the device while the inputs are made, unless another attempt uses it. An error is reported
-        // by Measurer::Start.
+        // The process opens the device while the inputs are made. An error is reported by Measurer::Start.
         std::unique_ptr<measure::MeasuringProcess> opening =
             options_.opening == nullptr ? nullptr : options_.opening->Take();
-        const bool is_free = options_.device_is_free == nullptr || options_.device_is_free->HasBeenNotified();
-        if (opening == nullptr && is_free) {
-          opening = measure::OpeningProcess::Start(options_.measure)->Take();
-        }
+        if (opening == nullptr) opening = measure::OpeningProcess::Start(options_.measure)->Take();
         ASSIGN_OR_RETURN(const measure::MeasureProblem problem, subject_.measure_problem(pool_.get()));
-        AwaitDevice();
         Started started;
         ASSIGN_OR_RETURN(started.measurer, measure::Measurer::Start(problem, options_.measure, std::move(opening)));
         started.at = SteadyNow();
         return started;
       })) {}
-
-absl::Duration TuneProcesses::AwaitDevice() const {
-  const SteadyTime begin = SteadyNow();
-  if (options_.device_is_free != nullptr) options_.device_is_free->WaitForNotification();
-  return ElapsedSince(begin);
-}
 
 void TuneProcesses::CancelCompiling() {
   queue_.DropWaiting();

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
 #include "proto/base/steady.h"
 #include "worker/tune/compile/compile_pool.h"
@@ -21,10 +20,10 @@ struct TuneProcessOptions {
   compile::CompilePoolOptions compile = {.ends_stragglers = true};
   measure::MeasurerOptions measure;
   measure::MeasureEffort effort;
+  // Optional: a pool with the options `compile` that compiles the first configs of the subject already (CompileAhead).
+  std::shared_ptr<compile::CompilePool> pool;
   // Optional: a process with these options that was started before.
   std::shared_ptr<measure::OpeningProcess> opening;
-  // Optional: another attempt uses the device until this is notified. The measuring process starts then.
-  std::shared_ptr<const absl::Notification> device_is_free;
   absl::Duration load_limit = absl::Seconds(60);  // time limit for loading the code of one config
   absl::Duration run_limit = absl::Seconds(5);    // time limit for one run of a config
 };
@@ -44,9 +43,6 @@ class TuneProcesses {
   int compilers() const { return pool_->processes(); }
   compile::CompilePoolStats compile_stats() const { return pool_->stats(); }
 
-  // Waits until the device is free and returns how long that took.
-  absl::Duration AwaitDevice() const;
-
   // Measure candidates that compiled successfully. The first call waits until the measuring process has started. Return
   // the errors of TuneSubject::measure_problem, Measurer::Start, MakeRequest and of the Measurer's method of the same
   // name.
@@ -63,7 +59,7 @@ class TuneProcesses {
   absl::Duration measuring() const { return measuring_; }
 
  private:
-  TuneProcesses(const TuneSubject& subject, TuneProcessOptions options, std::unique_ptr<compile::CompilePool> pool);
+  TuneProcesses(const TuneSubject& subject, TuneProcessOptions options, std::shared_ptr<compile::CompilePool> pool);
 
   absl::StatusOr<measure::Measurer*> ReadyMeasurer();
   absl::StatusOr<measure::MeasureRequest> RequestFor(const CompiledCandidate& compiled) const;
@@ -73,7 +69,7 @@ class TuneProcesses {
 
   const TuneSubject subject_;
   const TuneProcessOptions options_;
-  const std::unique_ptr<compile::CompilePool> pool_;
+  const std::shared_ptr<compile::CompilePool> pool_;
   CompileQueue queue_;
   // The measurer, and when it was ready.
   struct Started {

@@ -156,9 +156,7 @@ absl::StatusOr<TaskResult> TuneSession::Run(const TuneTask& task) {
   const process::StepReport& on_step = task.tuner.processes.measure.on_step;
   // The measuring process opens the device while this process does and while the inputs are drawn.
   tuner.processes.measure.device = task.device;
-  if (tuner.processes.device_is_free == nullptr) {
-    tuner.processes.opening = measure::OpeningProcess::Start(tuner.processes.measure);
-  }
+  tuner.processes.opening = measure::OpeningProcess::Start(tuner.processes.measure);
   ASSIGN_OR_RETURN(DrawnInputs drawn, DrawnInputs::Begin(*task.kernel, task.problem, tuner.search.seed));
   std::shared_ptr<device::Device> device;
   {
@@ -263,9 +261,9 @@ absl::StatusOr<TaskResult> TuneSession::RunAttempt(TuneSubject subject, recordin
   const record::Json versions = VersionsOf(subject.kernel->device()->properties());
   const std::vector<codegen::Config> among =
       prepared.confirms ? std::vector<codegen::Config>() : tuner.search.finite_configs;
-  tuner.processes.compile.code_folder = Cat(options_.state_dir, "/code");
-  const compile::CodeFolder code_folder(tuner.processes.compile.code_folder);
-  const EarlierSearch earlier(&code_folder, JournalName(info.run.run_id(), tuner, options_.begin_with_known),
+  tuner.processes.compile.code_folder = code_folder();
+  const compile::CodeFolder code(code_folder());
+  const EarlierSearch earlier(&code, JournalName(info.run.run_id(), tuner, options_.begin_with_known),
                               subject.kernel->device()->properties());
   const bool may_repeat = MayRepeat(tuner.search, subject.kernel->config_space());
   if (may_repeat) tuner.search.earlier = earlier.Find();
@@ -323,6 +321,8 @@ KnownConfigs TuneSession::FindKnown(const v1::Run& run) {
                                 .shared = shared_cache_.get(),
                                 .on_notice = options_.on_notice});
 }
+
+std::string TuneSession::code_folder() const { return Cat(options_.state_dir, "/code"); }
 
 absl::Status TuneSession::Drain(absl::Duration timeout) {
   return producer_ == nullptr ? absl::OkStatus() : producer_->Drain(timeout);

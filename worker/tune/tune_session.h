@@ -86,8 +86,7 @@ struct TaskResult {
 };
 
 // The state that the attempts of one process share: the producer with its spool, the folder of journals and the best
-// configs. Thread-safe; at most one task per device may run at a time, beside one that waits for the device
-// (TuneProcessOptions::device_is_free).
+// configs. Thread-safe; at most one task per device may run at a time.
 class TuneSession {
  public:
   // Returns INVALID_ARGUMENT if neither a collector nor a log is given. Other errors are those of Producer::Open.
@@ -107,6 +106,9 @@ class TuneSession {
   // Waits until the collector has acknowledged every record. Returns DEADLINE_EXCEEDED if it has not within `timeout`;
   // the spool keeps the rest.
   absl::Status Drain(absl::Duration timeout);
+
+  // The folder in which all attempts of the session keep compiled code (CompilePoolOptions::code_folder).
+  std::string code_folder() const;
 
   const BestConfigCache& best_configs() const { return best_configs_; }
   // The number of records that the collector refused. Each refusal was a notice.

@@ -266,7 +266,6 @@ absl::Status Attempt::Search() {
   BeginLine();
   RETURN_IF_ERROR(ReplayProposals());
   for (const std::string& warning : proposer_->search().warnings()) Notice(warning);
-  log_->LeaveOut(processes_->AwaitDevice());
   RETURN_IF_ERROR(RunInterrupted());
   RETURN_IF_ERROR(RunDefault());
   while (!IsStopped() && !IsOverBudget()) {
@@ -512,8 +511,8 @@ absl::Status Attempt::HoldFinal() {
   ASSIGN_OR_RETURN(std::vector<CompiledCandidate> compiled, CompileAll(finalists));
   if (compiled.empty()) return absl::OkStatus();
   const SteadyTime began = SteadyNow();
-  const process::ReportedStep step(options_.processes.measure.on_step, "final");
   if (options_.on_final) options_.on_final();
+  const process::ReportedStep step(options_.processes.measure.on_step, "final");
   Notice(Cat("final: measuring ", record::Counted(compiled.size(), "config"), " in turn"));
   ReportRounds(0, began);
   ASSIGN_OR_RETURN(measure::FinalOutcome outcome,

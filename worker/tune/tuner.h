@@ -38,7 +38,9 @@ struct TunerOptions {
   Candidates::Generate generate;
   std::function<void(const TuneProgress&)> on_progress;         // after each config
   std::function<void(const GenerationSummary&)> on_generation;  // after each generation, the final included
-  std::function<void()> on_final;  // before the final, from which on the compilers are idle; not called without a final
+  // Called before the final, when its configs are compiled: the attempt needs the compilers no longer. An attempt
+  // without a final does not call it.
+  std::function<void()> on_final;
   std::function<void(const std::string&)> on_notice;  // receives messages for the user
   const std::atomic<bool>* stop = nullptr;            // once set, from any thread: tuning ends after the current config
 };

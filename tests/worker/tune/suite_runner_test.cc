@@ -1,4 +1,4 @@
-// Tests RunSuite: which entry of a suite runs when.
+// Tests RunSuite: what an entry of a suite does for the next one.
 
 #include "worker/tune/suite_runner.h"
 
@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,95 +22,105 @@
 namespace telemetry::worker::tune {
 namespace {
 
-using testing::Contains;
-using testing::Not;
-
 constexpr int kConfigs = 4;
-constexpr char kFirst[] = "x=16x64:f32";
-constexpr char kSecond[] = "x=16x96:f32";
+constexpr char kAhead[] = "generate ahead";
 constexpr absl::Duration kPatience = absl::Seconds(60);
 
 class SuiteRunnerTest : public testing::Test {
  protected:
-  // Tunes softmax with these arguments, one after the other, on the CPU's OpenCL device.
-  std::vector<SuiteOutcome> Run(const std::vector<std::string>& arguments) {
-    suite_ = {.devices = {fixture_.device()->id()}};
+  static SuiteEntry Softmax(const std::string& argument) {
     const kernels::LibraryKernel& kernel = **kernels::FindKernel("softmax");
-    for (const std::string& argument : arguments) {
-      suite_.entries.push_back({.kernel = &kernel, .problem = *kernels::ParseProblem(kernel, {argument})});
-    }
+    return {.kernel = &kernel, .problem = *kernels::ParseProblem(kernel, {argument})};
+  }
+
+  // Tunes the entries one after the other on the CPU's OpenCL device.
+  std::vector<SuiteOutcome> Run(std::vector<SuiteEntry> entries) {
+    suite_ = {.devices = {fixture_.device()->id()}, .entries = std::move(entries)};
     const auto session = TuneSession::Open(
         {.state_dir = absl::StrCat(fixture_.folder(), "/state"), .log_base = absl::StrCat(fixture_.folder(), "/log")});
     EXPECT_TRUE(session.ok()) << session.status();
     SuiteOptions options = {.tuner = fixture_.Options(kConfigs)};
-    options.begins_early = begins_early_;
-    options.tuner.processes.measure.on_step = [this](std::string_view step, std::string_view /*config*/,
-                                                     SteadyTime /*begin*/, SteadyTime /*end*/) { AddStep(step); };
-    options.on_line = [this](const std::string& line) { OnLine(line); };
+    options.compiles_ahead = compiles_ahead_;
+    options.tuner.processes.measure.on_step = [this](std::string_view name, std::string_view /*config*/,
+                                                     SteadyTime begin, SteadyTime end) {
+      absl::MutexLock lock(&mutex_);
+      steps_.push_back({std::string(name), end - begin});
+    };
+    options.on_line = [this](const std::string& line) {
+      if (compiles_ahead_ && absl::StrContains(line, "final: measuring") && finals_++ == 0) AwaitAhead();
+    };
     const absl::StatusOr<std::vector<SuiteOutcome>> outcomes = RunSuite(**session, suite_, options);
     EXPECT_TRUE(outcomes.ok()) << outcomes.status();
     return outcomes.value_or(std::vector<SuiteOutcome>());
   }
 
-  void AddStep(std::string_view step) {
+  // In the first final, waits until the code of the next entry is generated, so that it is compiled, or being compiled,
+  // when that entry begins.
+  void AwaitAhead() {
     absl::MutexLock lock(&mutex_);
-    steps_.emplace_back(step);
+    const auto is_generated = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return Count(kAhead) == 1; };
+    EXPECT_TRUE(mutex_.AwaitWithTimeout(absl::Condition(&is_generated), kPatience));
   }
 
-  // During the first final, waits until the second entry is ready to measure, if it should be.
-  void OnLine(const std::string& line) {
-    if (!absl::StrContains(line, kFirst) || !absl::StrContains(line, "final: measuring") || begun_at_final_ != 0)
-      return;
-    absl::MutexLock lock(&mutex_);
-    const auto are_ready = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return Count("reference") == 2; };
-    if (expects_both_) mutex_.AwaitWithTimeout(absl::Condition(&are_ready), kPatience);
-    begun_at_final_ = Count("device");
+  int Count(const std::string& name) const {
+    return static_cast<int>(
+        std::count_if(steps_.begin(), steps_.end(), [&](const Step& step) { return step.name == name; }));
   }
 
-  // The steps so far with this name. Each entry opens the device once, at its beginning.
-  int Count(const std::string& step) const { return static_cast<int>(std::count(steps_.begin(), steps_.end(), step)); }
-
-  std::vector<std::string>::iterator BeginOfSecond() {
-    return std::find(std::find(steps_.begin(), steps_.end(), "device") + 1, steps_.end(), "device");
+  // Returns the time for which each entry waited for the code of its default config, its first one: 0 if the code was
+  // requested before.
+  std::vector<absl::Duration> FirstCompilations() const {
+    std::vector<absl::Duration> first;
+    bool is_first = false;
+    for (const Step& step : steps_) {
+      if (step.name == "device") is_first = true;  // once for each entry, at its beginning
+      if (step.name == "compile" && std::exchange(is_first, false)) first.push_back(absl::FromChrono(step.duration));
+    }
+    return first;
   }
+
+  struct Step {
+    std::string name;
+    SteadyTime::duration duration;
+  };
 
   TuneFixture fixture_;
   Suite suite_;
-  std::optional<bool> begins_early_;
-  bool expects_both_ = false;
+  std::optional<bool> compiles_ahead_;
+  int finals_ = 0;
   absl::Mutex mutex_;
-  std::vector<std::string> steps_;  // in the order of their ends
-  int begun_at_final_ = 0;          // entries
+  std::vector<Step> steps_;  // in the order of their ends
 };
 
-TEST_F(SuiteRunnerTest, TheNextEntryBeginsDuringAFinalAndMeasuresAfterIt) {
-  begins_early_ = true;
-  expects_both_ = true;
-  for (const SuiteOutcome& outcome : Run({kFirst, kSecond})) {
+TEST_F(SuiteRunnerTest, TheFirstConfigOfTheNextEntryIsCompiledDuringAFinal) {
+  compiles_ahead_ = true;
+  for (const SuiteOutcome& outcome : Run({Softmax("x=16x64:f32"), Softmax("x=16x96:f32")})) {
     ASSERT_TRUE(outcome.result.ok()) << outcome.result.status();
     EXPECT_TRUE(outcome.result->tuned.ranking.best.has_value());
     EXPECT_GE(recording::ConfigsRun(outcome.result->tuned.counters), kConfigs);
+    // A row has the compile time of its code, also if the code was compiled ahead.
+    for (const search::Trial& trial : outcome.result->tuned.results) EXPECT_GT(trial.compile_s, 0);
   }
-  EXPECT_EQ(begun_at_final_, 2);
-  const auto second = BeginOfSecond();
-  const auto end = std::find(second, steps_.end(), "final");
-  EXPECT_THAT(std::vector<std::string>(second, end), Not(Contains("image"))) << "the inputs are given to a process";
-  EXPECT_THAT(std::vector<std::string>(end, steps_.end()), Contains("image"));
+  EXPECT_EQ(Count(kAhead), 1);
+  const std::vector<absl::Duration> first = FirstCompilations();
+  ASSERT_EQ(first.size(), 2u);
+  EXPECT_GT(first[0], absl::ZeroDuration());
+  EXPECT_EQ(first[1], absl::ZeroDuration());
 }
 
-TEST_F(SuiteRunnerTest, WhereTheProcessorsAreTheDeviceEntriesBeginOneAfterTheOther) {
-  EXPECT_EQ(Run({kFirst, kSecond}).size(), 2u);
-  EXPECT_EQ(begun_at_final_, 1);
-  EXPECT_THAT(std::vector<std::string>(steps_.begin(), BeginOfSecond()), Contains("final"));
+TEST_F(SuiteRunnerTest, WhereTheDeviceIsTheCpuNothingIsCompiledDuringAFinal) {
+  EXPECT_EQ(Run({Softmax("x=16x64:f32"), Softmax("x=16x96:f32")}).size(), 2u);
+  EXPECT_EQ(Count(kAhead), 0);
 }
 
-TEST_F(SuiteRunnerTest, AFurtherAttemptAtARunBeginsOnceTheFirstHasEnded) {
-  begins_early_ = true;
-  const std::vector<SuiteOutcome> outcomes = Run({kFirst, kFirst});
-  EXPECT_EQ(begun_at_final_, 1);
-  ASSERT_EQ(outcomes.size(), 2u);
-  ASSERT_TRUE(outcomes[1].result.ok()) << outcomes[1].result.status();
-  EXPECT_LT(recording::ConfigsRun(outcomes[1].result->tuned.counters), kConfigs) << "it confirms what the first found";
+TEST_F(SuiteRunnerTest, ASpecificationThatCannotBeReadFailsOnlyItself) {
+  compiles_ahead_ = true;
+  const std::vector<SuiteOutcome> outcomes =
+      Run({Softmax("x=16x64:f32"), {.spec = "no such file"}, Softmax("x=16x96:f32")});
+  ASSERT_EQ(outcomes.size(), 3u);
+  EXPECT_TRUE(outcomes[0].result.ok()) << outcomes[0].result.status();
+  EXPECT_TRUE(absl::IsNotFound(outcomes[1].result.status())) << outcomes[1].result.status();
+  EXPECT_TRUE(outcomes[2].result.ok()) << outcomes[2].result.status();
 }
 
 }  // namespace

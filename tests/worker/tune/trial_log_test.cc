@@ -39,12 +39,6 @@ TEST_F(TrialLogTest, KnowsWhichConfigWasInterruptedWhateverWasPassedOverSince) {
   EXPECT_FALSE(log_.Interrupted().has_value());
 }
 
-TEST_F(TrialLogTest, AWaitForTheDeviceIsNotActive) {
-  const double before = log_.ActiveSeconds();
-  log_.LeaveOut(absl::Hours(1));
-  EXPECT_LT(log_.ActiveSeconds(), before - 3000);
-}
-
 TEST_F(TrialLogTest, OtherResultsComeBeforeTheNextStart) {
   ASSERT_TRUE(log_.Start(0, Warps(1)).ok());
   const Beginning next = {.generation = 1, .config = Warps(4)};

@@ -25,8 +25,8 @@ struct CompileResult {
   //   NOT_FOUND             there is no such OpenCL device
   //   CANCELLED             by CompilePool::Cancel, or by the destructor of the pool
   absl::StatusOr<device::CompiledCode> code = absl::CancelledError();
-  // Compile time, in an earlier attempt if from_folder; the waiting time if the compiler died or was killed; 0:
-  // deduplicated.
+  // Compile time: of the equal job if deduplicated, and in an earlier attempt if from_folder. The waiting time if the
+  // compiler died or was killed.
   double seconds = 0;
   bool deduplicated = false;  // true: the result of an equal job
   bool from_folder = false;   // true: from the pool's code folder

@@ -174,7 +174,9 @@ void CompilePool::DeliverToAll(const Compilation& compilation, const std::shared
 
 void CompilePool::Deliver(Callback done, std::shared_ptr<const CompileResult> result, bool deduplicated) {
   callbacks_.Post([this, done = std::move(done), result = std::move(result), deduplicated] {
-    done(deduplicated ? CompileResult{.code = result->code, .deduplicated = true} : *result);
+    CompileResult copy = *result;
+    copy.deduplicated = deduplicated;
+    done(copy);
     absl::MutexLock lock(&mutex_);
     --undelivered_;
   });
