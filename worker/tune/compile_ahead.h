@@ -13,8 +13,8 @@
 namespace telemetry::worker::tune {
 
 // Compiles the first configs of an attempt before it begins: the default config and the promising ones, which a search
-// tries first (codegen/promising_configs.h). Give pool() to the attempt (TuneProcessOptions::pool): it gets what is
-// compiled, and waits for what still compiles.
+// tries first (codegen/promising_configs.h). An attempt whose TuneProcessOptions::pool is pool() has the code that was
+// compiled by then, and waits for code that still compiles.
 class CompileAhead {
  public:
   using MakeKernel = std::function<absl::StatusOr<std::shared_ptr<const TunableKernel>>()>;
