@@ -131,24 +131,27 @@ class SuiteRunner {
     const bool is_cuda = device->properties().dialect == device::Dialect::kCuda;
     if (next.index >= suite_.entries.size() || !options_.compiles_ahead.value_or(is_cuda)) return next;
     const SuiteEntry& entry = suite_.entries[next.index];
-    const TunerOptions tuner = MakeTask(entry, device->id()).tuner;
-    if (tuner.search.effort == search::Effort::kNone) return next;
-    compile::CompilePoolOptions options = tuner.processes.compile;
+    TuneTask task = MakeTask(entry, device->id());
+    if (task.tuner.search.effort == search::Effort::kNone) return next;
+    compile::CompilePoolOptions options = task.tuner.processes.compile;
     options.code_folder = session_.code_folder();
-    const auto make_kernel = [this, &entry, device] { return MakeKernel(entry, device); };
-    auto begun = CompileAhead::Begin(make_kernel, std::move(options), tuner.processes.measure.on_step);
+    const process::StepReport on_step = task.tuner.processes.measure.on_step;
+    const auto make_kernel = [spec = entry.spec, task = std::move(task), device] {
+      return MakeKernel(spec, task, device);
+    };
+    auto begun = CompileAhead::Begin(make_kernel, std::move(options), on_step);
     if (begun.ok()) next.compiling = *std::move(begun);
     return next;
   }
 
-  absl::StatusOr<std::shared_ptr<const TunableKernel>> MakeKernel(const SuiteEntry& entry,
-                                                                  const std::shared_ptr<device::Device>& device) const {
-    if (!entry.spec.empty()) {
-      ASSIGN_OR_RETURN(spec::Specification spec, spec::ReadSpecification(entry.spec));
-      return SpecKernel::Create(std::make_shared<const spec::Specification>(std::move(spec)), device);
+  // `spec` is the path of a specification; empty: the task has a library kernel.
+  static absl::StatusOr<std::shared_ptr<const TunableKernel>> MakeKernel(
+      const std::string& spec, const TuneTask& task, const std::shared_ptr<device::Device>& device) {
+    if (!spec.empty()) {
+      ASSIGN_OR_RETURN(spec::Specification read, spec::ReadSpecification(spec));
+      return SpecKernel::Create(std::make_shared<const spec::Specification>(std::move(read)), device);
     }
-    const runtime::Settings& settings = entry.settings.has_value() ? *entry.settings : options_.settings;
-    ASSIGN_OR_RETURN(BoundLibraryKernel bound, BindLibraryKernel(*entry.kernel, entry.problem, settings, device));
+    ASSIGN_OR_RETURN(BoundLibraryKernel bound, BindLibraryKernel(*task.kernel, task.problem, task.settings, device));
     return std::make_shared<const BoundTunable>(std::move(bound.bound), std::move(bound.arguments));
   }
 
