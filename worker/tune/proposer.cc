@@ -1,5 +1,7 @@
 #include "worker/tune/proposer.h"
 
+#include <optional>
+
 namespace telemetry::worker::tune {
 
 void Proposer::Ask(std::vector<search::Trial> results) {
@@ -7,10 +9,12 @@ void Proposer::Ask(std::vector<search::Trial> results) {
   proposal_ = promise.get_future();
   thread_ =
       std::async(std::launch::async, [this, results = std::move(results), promise = std::move(promise)]() mutable {
+        std::optional<process::ReportedStep> step(std::in_place, on_step_, "propose");
         search_->Learn(results);
         Proposal proposal;
         proposal.configs = search_->Propose();
         proposal.generation = search_->generation();
+        step.reset();
         promise.set_value(std::move(proposal));
         on_ready_();
       });

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "worker/tune/process/step_report.h"
 #include "worker/tune/search/search_algorithm.h"
 
 namespace telemetry::worker::tune {
@@ -22,8 +23,10 @@ class Proposer {
   };
 
   // `on_ready` is called from the other thread when a proposal is ready.
-  Proposer(std::unique_ptr<search::SearchAlgorithm> search, std::function<void()> on_ready)
-      : search_(std::move(search)), on_ready_(std::move(on_ready)) {}
+  // Reports each computation as the step "propose".
+  Proposer(std::unique_ptr<search::SearchAlgorithm> search, std::function<void()> on_ready,
+           process::StepReport on_step = nullptr)
+      : search_(std::move(search)), on_ready_(std::move(on_ready)), on_step_(std::move(on_step)) {}
 
   // Makes the search learn the results and then propose. is_asked() must be false.
   void Ask(std::vector<search::Trial> results);
@@ -40,6 +43,7 @@ class Proposer {
  private:
   const std::unique_ptr<search::SearchAlgorithm> search_;
   const std::function<void()> on_ready_;
+  const process::StepReport on_step_;
   std::future<Proposal> proposal_;
   std::future<void> thread_;  // waits in its destructor
 };

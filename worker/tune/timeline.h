@@ -17,13 +17,14 @@ namespace telemetry::worker::tune {
 //
 // Steps without a config: "device" (opened by the tuner), "inputs" (the wait until they are drawn), "input bytes",
 // "reference" or "reference sample", "other sample", "baseline code", "reference compile", "image", "problem"
-// (uploaded, with the expected results), "reference run", "await last data", "final" and "generate ahead" (the first
-// code of a suite's next entry); "child device", "child checks" (their code is compiled) and "child memory" are steps
-// of measuring processes. Steps of a config, in this order: "compile" (in a compiler process), "wait" (for its turn to
-// be measured), "load", "run" (once), "check", "sample" and "record" (of this config's result, and of the start of the
-// next one). The steps from "load" to "sample" of all configs follow each other without overlap; the next config is run
-// while a result is recorded. "load ahead" is a part of the "run" of the config before: its code is loaded while the
-// device runs that one, and its own "load" takes no time then.
+// (uploaded, with the expected results), "reference run", "await last data", "propose" (the search learns results and
+// chooses the next configs, on its own thread), "final" and "generate ahead" (the first code of a suite's next entry);
+// "child device", "child checks" (their code is compiled) and "child memory" are steps of measuring processes. Steps of
+// a config, in this order: "compile" (in a compiler process), "wait" (for its turn to be measured), "load", "run"
+// (once), "check", "sample" and "record" (of this config's result, and of the start of the next one). The steps from
+// "load" to "sample" of all configs follow each other without overlap; the next config is run while a result is
+// recorded. "load ahead" is a part of the "run" of the config before: its code is loaded while the device runs that
+// one, and its own "load" takes no time then.
 class Timeline {
  public:
   // Creates the file, or empties it. Returns the errors of client::File.

@@ -14,6 +14,7 @@
 #include "proto/base/steady.h"
 #include "proto/record/counted.h"
 #include "proto/record/strings.h"
+#include "worker/codegen/code_size.h"
 #include "worker/tune/least_time.h"
 #include "worker/tune/measure_line.h"
 #include "worker/tune/proposer.h"
@@ -71,6 +72,8 @@ class Attempt {
   absl::StatusOr<codegen::GeneratedKernel> GenerateWorthwhile(const Config& config);
   // Returns SearchOptions::least_ms.
   double LeastMsOf(const Config& config);
+  // Returns SearchOptions::code_size.
+  codegen::CodeSize CodeSizeOf(const Config& config);
 
   absl::Status Search();
   void BeginLine();
@@ -200,9 +203,11 @@ absl::Status Attempt::CreateSearch(const Journal::Contents& begun) {
   if (!search.most_at_once) search.most_at_once = MostAtOnce();
   search.fingerprint = [this](const Config& config) { return candidates_.Fingerprint(config); };
   search.least_ms = [this](const Config& config) { return LeastMsOf(config); };
+  search.code_size = [this](const Config& config) { return CodeSizeOf(config); };
   ASSIGN_OR_RETURN(std::unique_ptr<search::SearchAlgorithm> made,
                    search::MakeSearch(subject_.kernel->config_space(), std::move(search)));
-  proposer_ = std::make_unique<Proposer>(std::move(made), [this] { processes_->queue().Wake(); });
+  proposer_ = std::make_unique<Proposer>(
+      std::move(made), [this] { processes_->queue().Wake(); }, options_.processes.measure.on_step);
   return absl::OkStatus();
 }
 
@@ -259,6 +264,11 @@ double Attempt::LeastMsOf(const Config& config) {
   const absl::StatusOr<std::shared_ptr<const Candidate>> candidate = candidates_.Find(config);
   if (!candidate.ok()) return 0;
   return LeastMs((*candidate)->generated.loaded_bytes, subject_.kernel->device()->properties());
+}
+
+codegen::CodeSize Attempt::CodeSizeOf(const Config& config) {
+  const absl::StatusOr<std::shared_ptr<const Candidate>> candidate = candidates_.Find(config);
+  return candidate.ok() ? codegen::MeasureCodeSize((*candidate)->generated.source) : codegen::CodeSize();
 }
 
 absl::Status Attempt::Search() {

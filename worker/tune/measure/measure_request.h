@@ -38,10 +38,9 @@ struct MeasureEffort {
   // Sampling ends once the config is clearly slower than this. The tuner passes a multiple of the best time so far (3
   // times is plenty).
   double give_up_above_ms = std::numeric_limits<double>::infinity();
-  // A config that is slower than this is far from the best: its precision need not exceed kFarPrecision, for which
-  // three samples can be enough. The tuner passes the best time so far and a tenth more.
+  // A config that is slower than this is far from the best: its time need be known only as well as this decision
+  // needs it, for which three samples can be enough. The tuner passes the best time so far and a tenth more.
   double far_above_ms = std::numeric_limits<double>::infinity();
-  static constexpr double kFarPrecision = 0.01;
   int min_samples = 8;
   int max_samples = 200;
   // Sampling ends when the standard error of the median, relative to the median, is at most this: enough to choose

@@ -12,6 +12,13 @@ namespace {
 constexpr double kBatchMs = 100;
 constexpr int kMostOfABatch = 32;
 
+// The relative standard error at which the median of a config that is far from the best is known well enough. Four
+// standard errors must fit between the median and `far_above_ms`. The time is also a sample for cost models, so the
+// error is at most 3%; less than 1% is not needed.
+double FarPrecision(double median_ms, double far_above_ms) {
+  return std::clamp((1 - far_above_ms / median_ms) / 4, 0.01, 0.03);
+}
+
 std::vector<double> SampleTimes(absl::Span<const Sample> samples) {
   std::vector<double> times_ms;
   for (const Sample& sample : samples) times_ms.push_back(sample.ms);
@@ -67,7 +74,8 @@ int SampleSeries::Next(absl::Duration elapsed, double estimate_ms) const {
   const absl::Duration budget = absl::Milliseconds(effort_.budget_ms());
   if (counted >= kScreening && (elapsed >= budget || counted >= effort_.max_samples())) return 0;
   const bool is_far = IsFar();
-  const double precision = is_far ? std::max(effort_.precision(), MeasureEffort::kFarPrecision) : effort_.precision();
+  const double far_precision = is_far ? FarPrecision(Median(counted_ms_), effort_.far_above_ms()) : 0;
+  const double precision = std::max(effort_.precision(), far_precision);
   const int least = is_far ? kScreening : effort_.min_samples();
   const double error = RelativeErrorOfMedian(counted_ms_);
   if (counted >= least && error <= precision) return 0;

@@ -30,6 +30,7 @@ GenerationalSearch::GenerationalSearch(const codegen::ConfigSpace& space, Search
       limits_(setup.limits),
       fingerprint_(std::move(setup.fingerprint)),
       least_ms_(std::move(setup.least_ms)),
+      code_size_(std::move(setup.code_size)),
       most_at_once_(setup.most_at_once),
       starts_with_default_(setup.starts_with_default),
       starting_points_(std::move(setup.starting_points)),
@@ -124,8 +125,12 @@ void GenerationalSearch::Learn(const Trial& trial) {
   });
   if (found == proposed_.end()) return;
   found->is_learnt = true;
-  if (IsTime(trial.compile_s)) found->outcome.compile_s = trial.compile_s;
+  if (IsTime(trial.compile_s)) {
+    found->outcome.compile_s = trial.compile_s;
+    if (code_size_) compile_times_.Add(code_size_(trial.config), *trial.compile_s);
+  }
   if (IsTime(trial.perf_ms)) {
+    if (code_size_ && (!best_ms_ || *trial.perf_ms < *best_ms_)) compile_times_.SetBest(code_size_(trial.config));
     found->outcome.perf_ms = trial.perf_ms;
     best_ms_ = std::min(best_ms_.value_or(*trial.perf_ms), *trial.perf_ms);
   }
@@ -167,8 +172,8 @@ absl::Status GenerationalSearch::Take(const Point& point, bool must_be_worth) {
     fingerprint = fingerprint_(config);
     if (!fingerprint.ok()) return Refuse(point, fingerprint.status());
   }
-  if (must_be_worth && IsTooSlow(config)) {
-    return Refuse(point, absl::OutOfRangeError("cannot be faster than an earlier config"));
+  if (must_be_worth) {
+    if (absl::Status worth = CheckWorth(config); !worth.ok()) return Refuse(point, worth);
   }
   if (fingerprint_ && !fingerprints_.insert(*std::move(fingerprint)).second) {
     return absl::AlreadyExistsError("has the fingerprint of an earlier config");
@@ -178,8 +183,14 @@ absl::Status GenerationalSearch::Take(const Point& point, bool must_be_worth) {
   return absl::OkStatus();
 }
 
-bool GenerationalSearch::IsTooSlow(const Config& config) const {
-  return least_ms_ && best_ms_ && least_ms_(config) > kLeastOfBest * *best_ms_;
+absl::Status GenerationalSearch::CheckWorth(const Config& config) const {
+  if (least_ms_ && best_ms_ && least_ms_(config) > kLeastOfBest * *best_ms_) {
+    return absl::OutOfRangeError("cannot be faster than an earlier config");
+  }
+  if (code_size_ && compile_times_.IsTooLong(code_size_(config))) {
+    return absl::OutOfRangeError("would be compiled for much longer than others");
+  }
+  return absl::OkStatus();
 }
 
 absl::Status GenerationalSearch::Refuse(const Point& point, const absl::Status& reason) {

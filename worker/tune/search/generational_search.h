@@ -12,6 +12,8 @@
 
 #include "absl/status/statusor.h"
 #include "proto/base/random.h"
+#include "worker/codegen/code_size.h"
+#include "worker/tune/search/compile_times.h"
 #include "worker/tune/search/point_space.h"
 #include "worker/tune/search/predicted_times.h"
 #include "worker/tune/search/pruning.h"
@@ -37,6 +39,7 @@ struct SearchSetup {
   std::vector<codegen::Config> starting_points;
   std::function<absl::StatusOr<std::string>(const codegen::Config&)> fingerprint;
   std::function<double(const codegen::Config&)> least_ms = {};
+  std::function<codegen::CodeSize(const codegen::Config&)> code_size = {};
   PredictTime predict = {};
 };
 
@@ -74,10 +77,10 @@ class GenerationalSearch : public SearchAlgorithm {
   virtual void Learnt() {}
 
   // Adds the point to the proposal. Returns false if the point was offered before, is not a valid config of the
-  // space, is not worth a trial (Pruning, SearchOptions::least_ms), has the same fingerprint as an earlier point or no
-  // fingerprint, or exceeds max_configs.
+  // space, is not worth a trial (Pruning, CompileTimes, SearchOptions::least_ms), has the same fingerprint as an
+  // earlier point or no fingerprint, or exceeds max_configs.
   bool Offer(const Point& point);
-  // The same without Pruning and SearchOptions::least_ms.
+  // The same for a point that is offered in any case, worth a trial or not.
   bool OfferAnyway(const Point& point) { return Take(point).ok(); }
   // Offers random points, first plausible and then arbitrary ones, until one is accepted. Returns false if none is
   // found or max_configs is reached.
@@ -116,7 +119,8 @@ class GenerationalSearch : public SearchAlgorithm {
   };
 
   static std::string PointKey(const Point& point);
-  bool IsTooSlow(const codegen::Config& config) const;
+  // Returns OUT_OF_RANGE for a config that is not worth a trial.
+  absl::Status CheckWorth(const codegen::Config& config) const;
   absl::Status Refuse(const Point& point, const absl::Status& reason);
   absl::Status Take(const Point& point, bool must_be_worth = false);
   void FillFirst();
@@ -132,9 +136,11 @@ class GenerationalSearch : public SearchAlgorithm {
   const PointSpace space_;
   PredictedTimes predicted_;
   Pruning pruning_;
+  CompileTimes compile_times_;
   const SearchLimits limits_;
   const std::function<absl::StatusOr<std::string>(const codegen::Config&)> fingerprint_;
   const std::function<double(const codegen::Config&)> least_ms_;
+  const std::function<codegen::CodeSize(const codegen::Config&)> code_size_;
   const size_t most_at_once_;
   const bool starts_with_default_;
   std::vector<codegen::Config> starting_points_;

@@ -117,7 +117,10 @@ absl::StatusOr<std::unique_ptr<SearchAlgorithm>> MakeSearch(const ConfigSpace& s
                        .starting_points = std::move(options.starting_points),
                        .fingerprint = std::move(options.fingerprint),
                        .predict = options.predict};
-  if (Learns(options)) setup.least_ms = std::move(options.least_ms);
+  if (Learns(options)) {
+    setup.least_ms = std::move(options.least_ms);
+    setup.code_size = std::move(options.code_size);
+  }
   if (options.most_at_once) setup.most_at_once = static_cast<size_t>(*options.most_at_once);
   if (algorithm == "finite") {
     if (auto status = CheckFinite(space, options.finite_configs); !status.ok()) return status;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "worker/codegen/code_size.h"
 #include "worker/codegen/config_space.h"
 #include "worker/tune/search/effort.h"
 #include "worker/tune/search/predicted_times.h"
@@ -52,6 +53,10 @@ struct SearchOptions {
   // search learns from it as from the errors of `fingerprint`, which is called for the config before. "random" without
   // a cost model ignores it. Called from Propose; must be deterministic.
   std::function<double(const codegen::Config&)> least_ms;
+  // Optional. Returns the size of the code of a config. A config that is expected to compile for much longer than
+  // others is not proposed (CompileTimes), with the same exceptions as of `least_ms`. Called from Propose and Learn;
+  // must be deterministic.
+  std::function<codegen::CodeSize(const codegen::Config&)> code_size;
 };
 
 // Returns "finite", "random", "pattern", "differential_evolution" and "surrogate".

@@ -58,7 +58,7 @@ TEST(SampleSeriesTest, AConfigFarFromTheBestGetsTheFewestSamples) {
   EXPECT_GT(SampledSeries(effort).To(Noisy).samples_ms_size(), 30);
   effort.set_far_above_ms(0.11);
   EXPECT_GT(SampledSeries(effort).To(Noisy).samples_ms_size(), 30) << "it is not far";
-  effort.set_far_above_ms(0.09);
+  effort.set_far_above_ms(0.098);
   const wire::Outcome outcome = SampledSeries(effort).To(Noisy);
   EXPECT_GE(outcome.samples_ms_size(), 8);
   EXPECT_LE(outcome.samples_ms_size(), 15);
@@ -71,6 +71,21 @@ TEST(SampleSeriesTest, AConfigFarFromTheBestWithoutNoiseGetsThreeSamples) {
   EXPECT_EQ(SampledSeries(effort).To(quiet).samples_ms_size(), 8);
   effort.set_far_above_ms(0.09);
   EXPECT_EQ(SampledSeries(effort).To(quiet).samples_ms_size(), 3);
+}
+
+TEST(SampleSeriesTest, TheFartherAConfigIsTheFewerSamplesItNeeds) {
+  // The median is 0.104 ms, and three samples know it to 4%.
+  const auto noisy = [](int i) { return Sample{0.1 * (1 + 0.04 * (i % 3)), kBest}; };
+  const auto samples = [&](double far_above_ms) {
+    wire::Effort effort = EffortFor();
+    effort.set_max_samples(200);
+    effort.set_far_above_ms(far_above_ms);
+    return SampledSeries(effort).To(noisy).samples_ms_size();
+  };
+  EXPECT_GT(samples(/*far_above_ms=*/0.1), 30) << "an error of 1%";
+  EXPECT_NEAR(samples(/*far_above_ms=*/0.095), 12, 3) << "an error of 2.2%";
+  EXPECT_LE(samples(/*far_above_ms=*/0.08), 6) << "an error of 3%";
+  EXPECT_EQ(samples(/*far_above_ms=*/0.01), samples(/*far_above_ms=*/0.08)) << "never more than 3%";
 }
 
 TEST(SampleSeriesTest, EndsWhenTheMedianIsKnown) {

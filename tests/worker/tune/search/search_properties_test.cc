@@ -259,6 +259,33 @@ TEST_P(SearchPropertiesTest, LeavesOutWhatCannotBeFasterThanTheBestResult) {
   }
 }
 
+// The code of a few configs has a hundred times as many characters, and compiles for ten times as long.
+TEST_P(SearchPropertiesTest, LeavesOutWhatWouldBeCompiledForMuchLongerThanOthers) {
+  const ConfigSpace& space = LibraryConfigSpace("softmax");
+  const auto is_long = [](const Config& config) { return config.json().Find("num_warps")->text == "32"; };
+  const auto size_of = [&](const Config& config) {
+    return codegen::CodeSize{.characters = is_long(config) ? 1e4 : 100};
+  };
+  const auto search = Search(space, {.algorithm = algorithm(), .max_configs = 120, .code_size = size_of});
+  const Landscape landscape(space, {.seed = 5});
+  bool is_first = true;
+  int later = 0;
+  RunToTheEnd(search.get(), [&](const std::vector<Config>& configs) {
+    std::vector<Trial> trials = MeasuredOn(landscape)(configs);
+    for (Trial& trial : trials) {
+      trial.compile_s = is_long(trial.config) ? 1 : 0.1;
+      later += !is_first && is_long(trial.config) ? 1 : 0;
+    }
+    is_first = false;
+    return trials;
+  });
+  if (algorithm() == "random") {
+    EXPECT_GT(later, 0) << "proposals do not depend on results";
+  } else {
+    EXPECT_EQ(later, 0);
+  }
+}
+
 TEST_P(SearchPropertiesTest, EndsWhereNothingCanBeMade) {
   const auto search = Search(LibraryConfigSpace("matmul"),
                              {.algorithm = algorithm(), .fingerprint = [](const Config&) {
