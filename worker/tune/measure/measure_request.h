@@ -44,7 +44,8 @@ struct MeasureEffort {
   int min_samples = 8;
   int max_samples = 200;
   // Sampling ends when the standard error of the median, relative to the median, is at most this: enough to choose
-  // those that are measured again in the final, where smaller differences do not count either (TiedWithBest)...
+  // those that are measured again in the final, where smaller differences do not count either (TiedWithBest). After
+  // each 4 ms of sampling the error may be larger by this much...
   double precision = 0.005;
   // ...or when this time is used up. At least three samples are taken.
   absl::Duration budget = absl::Milliseconds(20);

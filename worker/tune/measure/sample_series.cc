@@ -11,6 +11,9 @@ namespace {
 
 constexpr double kBatchMs = 100;
 constexpr int kMostOfABatch = 32;
+// The time of samples after which the allowed error has doubled: a slow kernel would use many times as much time for
+// the same precision as a fast one.
+constexpr absl::Duration kPatience = absl::Milliseconds(4);
 
 // The relative standard error at which the median of a config that is far from the best is known well enough. Four
 // standard errors must fit between the median and `far_above_ms`. The time is also a sample for cost models, so the
@@ -75,7 +78,8 @@ int SampleSeries::Next(absl::Duration elapsed, double estimate_ms) const {
   if (counted >= kScreening && (elapsed >= budget || counted >= effort_.max_samples())) return 0;
   const bool is_far = IsFar();
   const double far_precision = is_far ? FarPrecision(Median(counted_ms_), effort_.far_above_ms()) : 0;
-  const double precision = std::max(effort_.precision(), far_precision);
+  const double own_precision = effort_.precision() * (1 + absl::FDivDuration(elapsed, kPatience));
+  const double precision = std::max(own_precision, far_precision);
   const int least = is_far ? kScreening : effort_.min_samples();
   const double error = RelativeErrorOfMedian(counted_ms_);
   if (counted >= least && error <= precision) return 0;

@@ -82,10 +82,25 @@ TEST(SampleSeriesTest, TheFartherAConfigIsTheFewerSamplesItNeeds) {
     effort.set_far_above_ms(far_above_ms);
     return SampledSeries(effort).To(noisy).samples_ms_size();
   };
-  EXPECT_GT(samples(/*far_above_ms=*/0.1), 30) << "an error of 1%";
+  EXPECT_GT(samples(/*far_above_ms=*/0.1), 20) << "an error of 1%";
   EXPECT_NEAR(samples(/*far_above_ms=*/0.095), 12, 3) << "an error of 2.2%";
   EXPECT_LE(samples(/*far_above_ms=*/0.08), 6) << "an error of 3%";
   EXPECT_EQ(samples(/*far_above_ms=*/0.01), samples(/*far_above_ms=*/0.08)) << "never more than 3%";
+}
+
+TEST(SampleSeriesTest, AConfigWithLongSamplesGetsFewerOfThem) {
+  wire::Effort effort = EffortFor();
+  effort.set_max_samples(200);
+  effort.set_precision(0.005);
+  const auto samples = [&](double ms) {
+    return SampledSeries(effort)
+        .To([ms](int i) {
+          return Sample{ms * (1 + 0.013 * (i % 3)), kBest};
+        })
+        .samples_ms_size();
+  };
+  EXPECT_NEAR(samples(0.01), 20, 4) << "an error of 0.5%";
+  EXPECT_LE(samples(0.25), 12) << "an error of 0.8% after 3 ms";
 }
 
 TEST(SampleSeriesTest, EndsWhenTheMedianIsKnown) {
