@@ -29,7 +29,7 @@ absl::StatusOr<std::unique_ptr<CompilePool>> CompilePool::Create(CompilePoolOpti
 CompilePool::CompilePool(CompilePoolOptions options, std::shared_ptr<CompilerGroup> compilers)
     : options_(std::move(options)), kept_(options_.kept_bytes) {
   CompilerGroup::Calls calls = {
-      .limit_for = [this](const CompileJob& job) { return LimitFor(job); },
+      .limit_for = [this](CompilerGroup::Task* task) { return LimitFor(static_cast<Compilation*>(task)); },
       .finish =
           [this](CompilerGroup::Task* task, CompileResult result) {
             TrimCodeFolder(result);
@@ -102,14 +102,16 @@ void CompilePool::TrimCodeFolder(const CompileResult& result) {
   CodeFolder(options_.code_folder).Trim(options_.code_folder_bytes).IgnoreError();
 }
 
-absl::Duration CompilePool::LimitFor(const CompileJob& job) const {
+absl::Duration CompilePool::LimitFor(Compilation* compilation) const {
   constexpr size_t kSeveral = 8;
   absl::MutexLock lock(&mutex_);
   const size_t count = compile_seconds_.size();
-  if (!options_.ends_stragglers || job.dialect != device::Dialect::kCuda || count < kSeveral)
+  if (count < kSeveral) compilation->began_early = true;
+  if (!options_.ends_stragglers || compilation->job.dialect != device::Dialect::kCuda || count < kSeveral)
     return options_.time_limit;
-  const absl::Duration limit = absl::Seconds(CompilePoolOptions::kStragglerFactor * compile_seconds_[count / 2]);
-  return std::min(options_.time_limit, std::max(limit, CompilePoolOptions::kLeastLimit));
+  const absl::Duration known = absl::Seconds(CompilePoolOptions::kStragglerFactor * compile_seconds_[count / 2]);
+  const double factor = compilation->began_early ? CompilePoolOptions::kEarlyFactor : 1;
+  return std::min(options_.time_limit, factor * std::max(known, CompilePoolOptions::kLeastLimit));
 }
 
 void CompilePool::Finish(const Compilation& compilation, CompileResult result) {

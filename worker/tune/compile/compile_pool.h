@@ -33,10 +33,12 @@ struct CompilePoolOptions {
   // A few CUDA sources (stragglers) need a hundred times as long as the others, and are hardly ever fast. True: their
   // time limit is kStragglerFactor times the median of the sources that compiled, once these are several, and at least
   // kLeastLimit. In searches of matmul, bmm, attention and softmax on an H200, no config within 2% of the best compiled
-  // for more than 3.05 times the median.
+  // for more than 3.05 times the median. The limit of the first sources is kEarlyFactor times as long: they compile
+  // while all compilers load NVRTC, and have the configs that are known to be good.
   bool ends_stragglers = false;
   static constexpr double kStragglerFactor = 3;
   static constexpr absl::Duration kLeastLimit = absl::Milliseconds(500);
+  static constexpr double kEarlyFactor = 1.5;
   // The memory that the compiler of one source may use; 0: no limit.
   uint64_t memory_limit_bytes = process::kDefaultMemoryLimitBytes;
   size_t kept_bytes = size_t{256} << 20;  // of results, kept for later equal jobs; the oldest are dropped
@@ -101,7 +103,9 @@ class CompilePool {
   struct Compilation : CompilerGroup::Task {
     Compilation(std::string its_key, CompileJob compiled) : Task(std::move(compiled)), key(std::move(its_key)) {}
     const std::string key;
-    std::vector<Callback> waiting;  // guarded by the pool's mutex
+    // Guarded by the pool's mutex.
+    std::vector<Callback> waiting;
+    bool began_early = false;  // before the times of several others were known
   };
 
   CompilePool(CompilePoolOptions options, std::shared_ptr<CompilerGroup> compilers);
@@ -109,7 +113,7 @@ class CompilePool {
   enum class Place { kLast, kFirst };
   void Submit(CompileJob job, Callback done, Place place);
   std::future<CompileResult> SubmitForFuture(CompileJob job, Place place);
-  absl::Duration LimitFor(const CompileJob& job) const;
+  absl::Duration LimitFor(Compilation* compilation) const;
   void Finish(const Compilation& compilation, CompileResult result);
   void Count(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void TrimCodeFolder(const CompileResult& result);

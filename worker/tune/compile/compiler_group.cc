@@ -120,7 +120,7 @@ void CompilerGroup::Run(Lane* lane) {
   WarmUp(lane);
   while (const std::shared_ptr<Task> task = Next(lane)) {
     const Calls& calls = lane->member->calls_;
-    const auto limit = [&calls, &task] { return calls.limit_for(task->job); };
+    const auto limit = [&calls, &task] { return calls.limit_for(task.get()); };
     CompileResult result = lane->compiler.Compile(task->job, limit, task->cancelled, calls.code_folder);
     {
       // A caller that waits for the result may add the next task at once, which needs no other lane.

@@ -35,7 +35,7 @@ class CompilerGroup {
 
   // A member's functions, which the compilers' threads call, several at a time, and its folder.
   struct Calls {
-    std::function<absl::Duration(const CompileJob& job)> limit_for;  // returns the time limit of a source that compiles
+    std::function<absl::Duration(Task* task)> limit_for;  // returns the time limit of a source that compiles
     std::function<void(Task* task, CompileResult result)> finish;
     std::string code_folder;  // the path of the CodeFolder that keeps the member's code; empty: none
   };

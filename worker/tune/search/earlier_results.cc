@@ -8,12 +8,15 @@ namespace telemetry::worker::tune::search {
 namespace {
 
 constexpr double kSameTime = 0.1;        // the relative difference up to which times agree
+constexpr double kSlow = 2;              // multiple of the best time, from which more may differ
+constexpr double kSameSlowTime = 0.5;    // the same for these
 constexpr double kDifferentShare = 0.1;  // of the results, which may differ
 constexpr size_t kFewDifferent = 2;
 
-bool IsSame(const std::optional<double>& a, const std::optional<double>& b) {
+bool IsSame(const std::optional<double>& a, const std::optional<double>& b, double best) {
   if (!a || !b) return !a && !b;
-  return std::abs(std::log(*a / *b)) <= std::log1p(kSameTime);
+  const double allowed = std::min(*a, *b) > kSlow * best ? kSameSlowTime : kSameTime;
+  return std::abs(std::log(*a / *b)) <= std::log1p(allowed);
 }
 
 }  // namespace
@@ -21,7 +24,9 @@ bool IsSame(const std::optional<double>& a, const std::optional<double>& b) {
 EarlierResults::EarlierResults(const PointSpace& space, const std::vector<Trial>& trials) {
   for (const Trial& trial : trials) {
     absl::StatusOr<Point> point = space.ToPoint(trial.config);
-    if (point.ok() && times_ms_.emplace(*point, trial.perf_ms).second) points_.push_back(*std::move(point));
+    if (!point.ok() || !times_ms_.emplace(*point, trial.perf_ms).second) continue;
+    points_.push_back(*std::move(point));
+    best_ms_ = std::min(best_ms_, trial.perf_ms.value_or(best_ms_));
   }
 }
 
@@ -29,7 +34,7 @@ void EarlierResults::Compare(const Outcome& outcome) {
   const auto earlier = times_ms_.find(outcome.point);
   if (earlier == times_ms_.end()) return;
   ++compared_;
-  if (!IsSame(earlier->second, outcome.perf_ms)) ++different_;
+  if (!IsSame(earlier->second, outcome.perf_ms, best_ms_)) ++different_;
 }
 
 bool EarlierResults::Agree() const {

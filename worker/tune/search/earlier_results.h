@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <optional>
 #include <vector>
@@ -21,7 +22,8 @@ class EarlierResults {
   // Compares a result with that of the earlier search, if there is one.
   void Compare(const Outcome& outcome);
   // Returns true while the compared results agree: at most a tenth of them, or two, differ by more than a tenth of the
-  // time, or failed in one search only.
+  // time, or failed in one search only. The times of configs that are twice as slow as the best come from few samples:
+  // they may differ by half.
   bool Agree() const;
   // Returns the points in the order of the earlier results.
   const std::vector<Point>& points() const { return points_; }
@@ -29,6 +31,7 @@ class EarlierResults {
  private:
   std::vector<Point> points_;
   std::map<Point, std::optional<double>> times_ms_;  // unset: the config failed
+  double best_ms_ = std::numeric_limits<double>::infinity();
   size_t compared_ = 0;
   size_t different_ = 0;
 };

@@ -129,8 +129,11 @@ TEST_F(CompilePoolTest, ASourceThatBeganBeforeTheOthersIsEndedToo) {
   StartPool({.program = FakeCompiler(), .processes = 2, .ends_stragglers = true});
   Submit({.source = "hang"});
   for (int i = 0; i < 8; ++i) Submit({.source = absl::StrCat("source ", i)});
-  EXPECT_EQ(Results()[0].code.status().code(), StatusCode::kDeadlineExceeded);
-  EXPECT_LT(Results()[0].seconds, 30) << "not after the limit of 60 s that the source began with";
+  const CompileResult hanging = Results()[0];
+  EXPECT_EQ(hanging.code.status().code(), StatusCode::kDeadlineExceeded);
+  EXPECT_LT(hanging.seconds, 30) << "not after the limit of 60 s that the source began with";
+  EXPECT_THAT(std::string(hanging.code.status().message()), HasSubstr("the time limit of 3s"))
+      << "twice that of others";
 }
 
 TEST_F(CompilePoolTest, ATimeLimitEndsACompilerAndTheQueueGoesOn) {

@@ -139,5 +139,15 @@ TEST(EarlierResultsTest, TimesMayDifferByATenth) {
   EXPECT_FALSE(earlier.Agree());
 }
 
+TEST(EarlierResultsTest, TimesOfSlowConfigsMayDifferByHalf) {
+  const PointSpace space(LibraryConfigSpace(kRepeatedKernel));
+  const Point slow = space.Neighbours(space.Default()).front();
+  EarlierResults earlier(space, {{space.ToConfig(space.Default()), 0.5}, {space.ToConfig(slow), 1.6}});
+  for (int i = 0; i < 3; ++i) earlier.Compare({.point = slow, .perf_ms = 1.1});
+  EXPECT_TRUE(earlier.Agree());
+  for (int i = 0; i < 3; ++i) earlier.Compare({.point = slow, .perf_ms = 0.9});
+  EXPECT_FALSE(earlier.Agree()) << "0.9 is not slow";
+}
+
 }  // namespace
 }  // namespace telemetry::worker::tune::search
