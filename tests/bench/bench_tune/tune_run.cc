@@ -8,6 +8,7 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_split.h"
+#include "worker/codegen/promising_configs.h"
 #include "worker/device/compile_options.h"
 #include "worker/kernels/library.h"
 #include "worker/tune/library_subject.h"
@@ -84,6 +85,9 @@ absl::StatusOr<tune::TuneResult> RunTune(const TuneCase& tune_case,
   absl::StatusOr<std::unique_ptr<tune::Journal>> journal = tune::Journal::Open(folder + "/journal");
   if (!journal.ok()) return journal.status();
   tune::TunerOptions tuner = MakeTunerOptions(options, *device);
+  if (options.effort != tune::search::Effort::kNone) {
+    tuner.search.starting_points = worker::codegen::PromisingConfigs(subject->bound->config_space());
+  }
   if (options.sabotage > 0) tuner.generate = SabotagedEvery(options.sabotage, subject->bound);
   if (!options.compiler_options.empty()) tuner.generate = WithOptions(options.compiler_options, subject->bound);
   return tune::Tune(std::move(subject->subject), std::move(tuner),

@@ -94,14 +94,14 @@ bool SurrogateModel::Fit(const PointSpace& space, const std::vector<Outcome>& ou
   for (double& value : times.values) value = std::min(value, best_ + kSlowest);
   has_failures_ = times.values.size() < failures.values.size();
   if (compiling.values.size() >= kLeastTimes) {
-    median_compiling_ = statistics::QuantilesOf(compiling.values)->median;
+    long_compiling_ = statistics::QuantilesOf(compiling.values)->median + kLongCompiling;
   }
   FitPrior(times.inputs, predicted_times, times.values);
   // Without any time, configs like those that compiled for long would stay as unknown and as promising as before, and a
   // search would try one after another. They count as slower than three quarters of the others.
   const double slow = statistics::QuantilesOf(times.values)->p75;
   for (const Outcome& outcome : outcomes) {
-    if (outcome.perf_ms || !outcome.compile_s || std::log(*outcome.compile_s) <= LongCompiling()) continue;
+    if (outcome.perf_ms || !outcome.compile_s || std::log(*outcome.compile_s) <= long_compiling_) continue;
     times.Add(ComputeFeatures(space, outcome.point), slow);
     predicted_times.push_back(outcome.predicted);
   }
@@ -147,13 +147,7 @@ double SurrogateModel::ChanceToRun(const Features& features) const {
 
 double SurrogateModel::ChanceToCompile(const Features& features) const {
   if (!knows_compiling()) return 1;
-  return NormalShare((LongCompiling() - compiling_.PredictMean(features)) / kCompilingDeviation);
-}
-
-double SurrogateModel::LongCompiling() const { return median_compiling_ + kLongCompiling; }
-
-double SurrogateModel::CompilingCost(const Features& features) const {
-  return knows_compiling() ? std::exp(compiling_.PredictMean(features) - median_compiling_) : 1;
+  return NormalShare((long_compiling_ - compiling_.PredictMean(features)) / kCompilingDeviation);
 }
 
 double SurrogateModel::ExpectedGain(const Features& features, double predicted) const {
@@ -161,7 +155,7 @@ double SurrogateModel::ExpectedGain(const Features& features, double predicted) 
   const double deviation = std::max(1e-9, time.deviation);
   const double lead = (best_ - time.mean - Prior(features, predicted)) / deviation;
   const double gain = deviation * (lead * NormalShare(lead) + NormalDensity(lead));
-  return std::max(0.0, gain) * ChanceToRun(features) / CompilingCost(features);
+  return std::max(0.0, gain) * ChanceToRun(features);
 }
 
 double SurrogateModel::ExpectedTime(const Features& features, double predicted) const {

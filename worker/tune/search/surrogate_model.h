@@ -26,9 +26,7 @@ class SurrogateModel {
   bool Fit(const PointSpace& space, const std::vector<Outcome>& outcomes, const std::deque<Point>& refused);
 
   // Returns the expected improvement over the best time so far, in the logarithm of the time, multiplied by the
-  // probability that the config runs and divided by its CompilingCost: the compilers limit the rate of most searches
-  // (expected improvement per second: Snoek, Larochelle and Adams, Practical Bayesian Optimization of Machine Learning
-  // Algorithms, 2012). Never negative. `predicted` is the cost model's prediction for the config.
+  // probability that the config runs. Never negative. `predicted` is the cost model's prediction for the config.
   double ExpectedGain(const Features& features, double predicted) const;
   // Returns the predicted mean of the logarithm of the time, plus a penalty for the probability of failure.
   double ExpectedTime(const Features& features, double predicted) const;
@@ -39,11 +37,7 @@ class SurrogateModel {
   double ChanceToRun(const Features& features) const;
   // Returns the probability that the config's source does not compile for much longer than others.
   double ChanceToCompile(const Features& features) const;
-  bool knows_compiling() const { return median_compiling_ < std::numeric_limits<double>::infinity(); }
-  // Log of the seconds above which a source is not worth its time.
-  double LongCompiling() const;
-  // Returns the expected time of the config's compiler as a multiple of the median.
-  double CompilingCost(const Features& features) const;
+  bool knows_compiling() const { return long_compiling_ < std::numeric_limits<double>::infinity(); }
   // Sets the weights.
   void FitPrior(const std::vector<Features>& inputs, const std::vector<double>& predicted,
                 const std::vector<double>& values);
@@ -60,8 +54,9 @@ class SurrogateModel {
   GaussianProcess failures_;   // 1: the point has no time; 0: it has one
   GaussianProcess compiling_;  // log of the seconds of the compiler
   bool has_failures_ = false;
-  double median_compiling_ = std::numeric_limits<double>::infinity();  // log of seconds; infinite: too few are known
-  double best_ = 0;                                                    // log of the best time in ms
+  // Log of the seconds above which a source is not worth its time; infinite: too few times are known.
+  double long_compiling_ = std::numeric_limits<double>::infinity();
+  double best_ = 0;  // log of the best time in ms
 };
 
 }  // namespace telemetry::worker::tune::search
