@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "absl/time/clock.h"
+
 #include "proto/base/status_macros.h"
 #include "proto/base/steady.h"
 #include "worker/device/open_device.h"
@@ -263,10 +265,12 @@ absl::Status MeasureSession::TakeRounds(const std::vector<std::unique_ptr<Loaded
   for (int next = series.Next(); next > 0; next = series.Next()) {
     std::vector<Sampler::Launch> launches;
     for (int i = 0; i < next; ++i) launches.insert(launches.end(), round.begin(), round.end());
+    const SteadyTime begin = SteadyNow();
     ASSIGN_OR_RETURN(const std::vector<Sample> samples, Take(launches, caches));
     series.Add(samples, watch_);
     reports_.rounds(series.rounds());
     if (SteadyNow() >= end && series.rounds() >= FinalEffort::kLeastRounds) break;
+    absl::SleepFor(series.Rest(ElapsedSince(begin)));
   }
   for (size_t i = 0; i < round.size(); ++i) series.Describe(i, outcomes->mutable_outcomes(of_outcome[i]));
   return absl::OkStatus();

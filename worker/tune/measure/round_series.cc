@@ -8,6 +8,7 @@ namespace telemetry::worker::tune::measure {
 namespace {
 
 constexpr size_t kMostSamplesAtOnce = 32;
+constexpr int kRestFactor = 3;  // the device then works a quarter of the time
 
 }  // namespace
 
@@ -18,11 +19,20 @@ int RoundSeries::Next() const {
 }
 
 void RoundSeries::Add(absl::Span<const Sample> samples, const ClockWatch& watch) {
+  was_low_ = false;
   for (size_t begin = 0; begin + configs_ <= samples.size(); begin += configs_) {
     const absl::Span<const Sample> round = samples.subspan(begin, configs_);
     const bool is_low = std::any_of(round.begin(), round.end(), [&](const Sample& s) { return watch.IsLow(s); });
     (is_low ? dropped_ : counted_).emplace_back(round.begin(), round.end());
+    was_low_ = was_low_ || is_low;
   }
+}
+
+absl::Duration RoundSeries::Rest(absl::Duration took) {
+  if (!was_low_) return absl::ZeroDuration();
+  const absl::Duration rest = std::min(kRestFactor * took, kMostRest - rested_);
+  rested_ += rest;
+  return rest;
 }
 
 void RoundSeries::Describe(size_t config, wire::Outcome* outcome) const {

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "worker/tune/measure/clock_watch.h"
 #include "worker/tune/measure/measure.pb.h"
@@ -22,7 +23,13 @@ class RoundSeries {
   int rounds() const { return static_cast<int>(counted_.size()); }
   // Adds samples of complete rounds.
   void Add(absl::Span<const Sample> samples, const ClockWatch& watch);
+  // Returns how long the device should rest before the next rounds if it took `took` for the last ones: a clock that
+  // was lowered for power rises again within milliseconds. 0 if no clock was low. All rests together are at most
+  // kMostRest.
+  absl::Duration Rest(absl::Duration took);
   void Describe(size_t config, wire::Outcome* outcome) const;
+
+  static constexpr absl::Duration kMostRest = absl::Seconds(1);
 
  private:
   bool IsThrottledThroughout() const { return counted_.size() < wanted_ && dropped_.size() >= 2 * wanted_; }
@@ -31,6 +38,8 @@ class RoundSeries {
   const size_t wanted_;
   std::vector<std::vector<Sample>> counted_;
   std::vector<std::vector<Sample>> dropped_;
+  bool was_low_ = false;  // a clock in the last rounds
+  absl::Duration rested_;
 };
 
 }  // namespace telemetry::worker::tune::measure

@@ -47,6 +47,29 @@ TEST(RoundSeriesTest, TakesALowClockThatStays) {
   EXPECT_EQ(outcome.perf_ms(), 2);
 }
 
+TEST(RoundSeriesTest, TheDeviceRestsAfterALowClock) {
+  const ClockWatch watch = WatchAt(1000);
+  RoundSeries series(2, 100);
+  const absl::Duration took = absl::Milliseconds(10);
+  series.Add({{1, 1000}, {2, 1000}}, watch);
+  EXPECT_EQ(series.Rest(took), absl::ZeroDuration());
+  series.Add({{1, 1000}, {2, 500}, {3, 1000}, {4, 1000}}, watch);
+  EXPECT_EQ(series.Rest(took), 3 * took);
+  series.Add({{1, 1000}, {2, 1000}}, watch);
+  EXPECT_EQ(series.Rest(took), absl::ZeroDuration());
+}
+
+TEST(RoundSeriesTest, TheDeviceDoesNotRestForALowClockThatStays) {
+  const ClockWatch watch = WatchAt(1000);
+  RoundSeries series(1, 1000);
+  absl::Duration rested;
+  for (int i = 0; i < 1000; ++i) {
+    series.Add({{1, 500}}, watch);
+    rested += series.Rest(absl::Milliseconds(10));
+  }
+  EXPECT_EQ(rested, RoundSeries::kMostRest);
+}
+
 TEST(RoundSeriesTest, NothingToMeasureIsDone) { EXPECT_EQ(RoundSeries(0, 5).Next(), 0); }
 
 }  // namespace
