@@ -3,7 +3,6 @@
 #include <string>
 
 #include "absl/time/clock.h"
-
 #include "proto/base/status_macros.h"
 #include "proto/base/steady.h"
 #include "worker/device/open_device.h"
