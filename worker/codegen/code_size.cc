@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -11,21 +13,38 @@ namespace {
 
 constexpr double kAlwaysUnrolled = 8;
 
-// Returns the number behind the first occurrence of `before`.
-std::optional<double> NumberAfter(std::string_view line, std::string_view before) {
-  const size_t at = line.find(before);
-  if (at == std::string_view::npos) return std::nullopt;
+// Removes a number from the front of `text` and returns it.
+std::optional<double> TakeNumber(std::string_view* text) {
   int64_t number = 0;
-  const auto error = std::from_chars(line.data() + at + before.size(), line.data() + line.size(), number).ec;
-  return error == std::errc() ? std::optional<double>(static_cast<double>(number)) : std::nullopt;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
+  if (error != std::errc()) return std::nullopt;
+  text->remove_prefix(static_cast<size_t>(end - text->data()));
+  return static_cast<double>(number);
 }
 
-// Returns the number of repetitions of a loop like "for (int i = 0; i < 8; i += 2) {"; nullopt: not a constant.
+// Returns the part of `text` between the first occurrence of `before` and the next `after`; empty: there is none.
+std::string_view Between(std::string_view text, std::string_view before, std::string_view after) {
+  const size_t at = text.find(before);
+  if (at == std::string_view::npos) return {};
+  text.remove_prefix(at + before.size());
+  return text.substr(0, text.find(after));
+}
+
+// Returns the number of repetitions of a loop like "for (int i = 0; i < 8; i += 2) {" or "for (int i = first; i < first
+// + 8; ++i) {"; nullopt: not a constant.
 std::optional<double> Repetitions(std::string_view line) {
-  const std::optional<double> begin = NumberAfter(line, " = ");
-  const std::optional<double> end = NumberAfter(line, " < ");
-  if (!begin || !end) return std::nullopt;
-  return std::max(1.0, (*end - *begin) / std::max(1.0, NumberAfter(line, " += ").value_or(1)));
+  const std::string_view header = line.substr(0, line.find(')'));
+  std::string_view begin = Between(header, " = ", ";");
+  std::string_view end = Between(header, " < ", ";");
+  if (!begin.empty() && end.starts_with(begin) && end.substr(begin.size()).starts_with(" + ")) {
+    end.remove_prefix(begin.size() + 3);
+    begin = "0";
+  }
+  std::string_view step = Between(header, " += ", ")");
+  const std::optional<double> first = TakeNumber(&begin);
+  const std::optional<double> last = TakeNumber(&end);
+  if (!first || !last || !begin.empty() || !end.empty()) return std::nullopt;
+  return std::max(1.0, std::ceil((*last - *first) / std::max(1.0, TakeNumber(&step).value_or(1))));
 }
 
 // Returns the number of copies that the compiler makes of a loop's body. `unrolled`: the line before the loop says so,
@@ -37,11 +56,26 @@ double Copies(std::string_view line, std::optional<double> unrolled) {
   return *unrolled == 0 ? *repetitions : std::min(*repetitions, *unrolled);
 }
 
-// Returns the elements of an array that the line declares: "float v1[32];". 0: it declares none.
+// Returns the number N in "_Pragma("unroll N")"; nullopt: another line.
+std::optional<double> UnrolledCopies(std::string_view line) {
+  std::string_view number = Between(line, "_Pragma(\"unroll ", "\"");
+  return TakeNumber(&number);
+}
+
+// Returns the elements of an array that the line declares: "float v1[2][32];". 0: it declares none.
 double DeclaredElements(std::string_view line) {
-  if (!line.ends_with("];") || line.find('=') != std::string_view::npos) return 0;
-  const std::string_view declared = line.substr(0, line.find('['));
-  return std::count(declared.begin(), declared.end(), ' ') == 1 ? NumberAfter(line, "[").value_or(0) : 0;
+  const size_t bracket = line.find('[');
+  const std::string_view declared = line.substr(0, bracket);
+  if (!line.ends_with("];") || std::count(declared.begin(), declared.end(), ' ') != 1) return 0;
+  if (declared.starts_with("return ")) return 0;
+  double elements = 1;
+  for (line.remove_prefix(bracket); line != ";"; line.remove_prefix(1)) {
+    line.remove_prefix(1);
+    const std::optional<double> extent = TakeNumber(&line);
+    if (!extent || !line.starts_with(']')) return 0;
+    elements *= *extent;
+  }
+  return elements;
 }
 
 // Removes the first line from `text` and returns it without its indentation.
@@ -64,14 +98,14 @@ CodeSize MeasureCodeSize(std::string_view source) {
       unrolled = 0;
       continue;
     }
-    if (const std::optional<double> most = NumberAfter(line, "_Pragma(\"unroll ")) {
+    if (const std::optional<double> most = UnrolledCopies(line)) {
       unrolled = most;
       continue;
     }
     const double own = copies.back() * (line.starts_with("for (") ? Copies(line, unrolled) : 1);
     unrolled.reset();
     size.characters += own * static_cast<double>(line.size());
-    if (line.find("wgmma_") != std::string_view::npos) size.wgmmas += own;
+    if (line.starts_with("wgmma_")) size.wgmmas += own;
     size.elements += DeclaredElements(line);
     if (line.front() == '}' && copies.size() > 1) copies.pop_back();
     if (line.back() == '{') copies.push_back(own);

@@ -5,11 +5,11 @@
 namespace telemetry::worker::codegen {
 
 // The size of the code of a config, from which the time of its compiler can be estimated. A line in a loop that is
-// unrolled counts once for each repetition.
+// unrolled counts once for each repetition. The numbers begin at 1, because estimates use their logarithms.
 struct CodeSize {
   double characters = 1;  // of the source, without indentation
   double elements = 1;    // of the arrays of a thread
-  double wgmmas = 1;      // calls of functions for wgmma: products of elements that other lines do not name one by one
+  double wgmmas = 1;      // instructions for products of matrices that a whole warpgroup executes (wgmma)
   friend bool operator==(const CodeSize&, const CodeSize&) = default;
 };
 

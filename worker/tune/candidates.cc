@@ -41,7 +41,8 @@ absl::StatusOr<std::shared_ptr<const Candidate>> Candidates::Find(const codegen:
 absl::StatusOr<std::shared_ptr<const Candidate>> Candidates::Make(const codegen::Config& config) {
   ASSIGN_OR_RETURN(codegen::GeneratedKernel generated, generate_(config));
   std::string hash = record::Sha256Hex(generated.source);
-  return std::make_shared<const Candidate>(Candidate{config, std::move(generated), std::move(hash)});
+  const codegen::CodeSize size = codegen::MeasureCodeSize(generated.source);
+  return std::make_shared<const Candidate>(Candidate{config, std::move(generated), std::move(hash), size});
 }
 
 }  // namespace telemetry::worker::tune

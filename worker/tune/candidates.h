@@ -8,6 +8,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
+#include "worker/codegen/code_size.h"
 #include "worker/codegen/config.h"
 #include "worker/codegen/generated_kernel.h"
 
@@ -18,6 +19,7 @@ struct Candidate {
   codegen::Config config;
   codegen::GeneratedKernel generated;
   std::string source_hash;  // SHA-256 of the source in lower-case hex
+  codegen::CodeSize size;
 };
 
 // Generates and caches the code of configs, and detects configs that need not be run. Not thread-safe.

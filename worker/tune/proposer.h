@@ -22,8 +22,8 @@ class Proposer {
     int generation = 0;
   };
 
-  // `on_ready` is called from the other thread when a proposal is ready.
-  // Reports each computation as the step "propose".
+  // `on_ready` is called from the other thread when a proposal is ready. Each computation is reported to `on_step` as
+  // the step "propose".
   Proposer(std::unique_ptr<search::SearchAlgorithm> search, std::function<void()> on_ready,
            process::StepReport on_step = nullptr)
       : search_(std::move(search)), on_ready_(std::move(on_ready)), on_step_(std::move(on_step)) {}

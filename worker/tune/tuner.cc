@@ -14,7 +14,6 @@
 #include "proto/base/steady.h"
 #include "proto/record/counted.h"
 #include "proto/record/strings.h"
-#include "worker/codegen/code_size.h"
 #include "worker/tune/least_time.h"
 #include "worker/tune/measure_line.h"
 #include "worker/tune/proposer.h"
@@ -149,9 +148,7 @@ class Attempt {
   std::optional<TrialLog> log_;
   bool resumed_ = false;
   std::unique_ptr<TuneProcesses> processes_;
-  // These end before processes_, which they wake.
-  std::unique_ptr<Proposer> proposer_;
-  std::unique_ptr<MeasureLine> line_;  // during the search
+  std::unique_ptr<MeasureLine> line_;  // during the search; ends before processes_, which it wakes
   std::deque<uint64_t> in_line_;       // the ids of the configs that were added to the line and have no row
 
   // A config that the search considered and that is not run.
@@ -179,7 +176,8 @@ class Attempt {
   std::optional<double> best_ms_;
   // For the pace in TuneProgress.
   SteadyTime search_began_ = kLongAgo;
-  int64_t run_ = 0;  // configs that this process compiled and, if they compiled, measured
+  int64_t run_ = 0;                     // configs that this process compiled and, if they compiled, measured
+  std::unique_ptr<Proposer> proposer_;  // the last member: its thread uses the others
 };
 
 absl::StatusOr<TuneResult> Attempt::Run(TuneRecord record) {
@@ -268,7 +266,7 @@ double Attempt::LeastMsOf(const Config& config) {
 
 codegen::CodeSize Attempt::CodeSizeOf(const Config& config) {
   const absl::StatusOr<std::shared_ptr<const Candidate>> candidate = candidates_.Find(config);
-  return candidate.ok() ? codegen::MeasureCodeSize((*candidate)->generated.source) : codegen::CodeSize();
+  return candidate.ok() ? (*candidate)->size : codegen::CodeSize();
 }
 
 absl::Status Attempt::Search() {

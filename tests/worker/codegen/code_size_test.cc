@@ -36,16 +36,39 @@ TEST(CodeSizeTest, ALineOfAnUnrolledLoopCountsForEachRepetition) {
       33);
 }
 
+// A loop with one call of wgmma, and `before` in the line before it.
+std::string Loop(const std::string& before, const std::string& header) {
+  return before + "\nfor (" + header + ") {\n  wgmma_f16_8(v1, v2, a, b);\n}\n";
+}
+
+TEST(CodeSizeTest, CountsTheRepetitionsOfALoop) {
+  EXPECT_EQ(Wgmmas(Loop("UNROLL", "int i = 0; i < 32; ++i")), 32);
+  EXPECT_EQ(Wgmmas(Loop("UNROLL", "int i = 2; i < 32; i += 8")), 4);
+  EXPECT_EQ(Wgmmas(Loop("UNROLL", "int i = first; i < first + 16; ++i")), 16);
+  EXPECT_EQ(Wgmmas(Loop("_Pragma(\"unroll 4\")", "int i = 0; i < n; ++i")), 4);
+  EXPECT_EQ(Wgmmas(Loop("_Pragma(\"unroll 4\")", "int i = 0; i < 3; ++i")), 3);
+  EXPECT_EQ(Wgmmas(Loop("UNROLL", "int i = 0; i < n; ++i")), 1) << "not a constant";
+}
+
 TEST(CodeSizeTest, ALoopThatIsNotUnrolledCountsOnce) {
-  EXPECT_EQ(Wgmmas("for (int i = 0; i < n; ++i) wgmma_f16_8();\n"), 1);
-  EXPECT_EQ(Wgmmas("for (int i = 0; i < 64; ++i) wgmma_f16_8();\n"), 1);
-  EXPECT_EQ(Wgmmas("for (int i = 0; i < 8; ++i) wgmma_f16_8();\n"), 8) << "compilers unroll short loops";
-  EXPECT_EQ(Wgmmas("_Pragma(\"unroll 1\")\nfor (int i = 0; i < 8; ++i) wgmma_f16_8();\n"), 1);
+  EXPECT_EQ(Wgmmas(Loop("", "int i = 0; i < n; ++i")), 1);
+  EXPECT_EQ(Wgmmas(Loop("", "int i = 0; i < 64; ++i")), 1);
+  EXPECT_EQ(Wgmmas(Loop("", "int i = 0; i < 8; ++i")), 8) << "compilers unroll short loops";
+  EXPECT_EQ(Wgmmas(Loop("_Pragma(\"unroll 1\")", "int i = 0; i < 8; ++i")), 1);
+}
+
+TEST(CodeSizeTest, TheStepOfALoopIsNotThatOfItsBody) {
+  EXPECT_EQ(Characters("UNROLL\nfor (int i = 0; i < 64; ++i) x[i] += 8;\n"), 64 * 39);
+}
+
+TEST(CodeSizeTest, CountsCallsOfWgmmaOnly) {
+  EXPECT_EQ(Wgmmas("FN void wgmma_f16_8(float* upper) {\n}\nfinish_wgmma_but_1();\nwgmma_f16_8(v1);\n"), 1);
 }
 
 TEST(CodeSizeTest, CountsTheElementsOfArrays) {
   EXPECT_EQ(Elements("float v1[32];\n  u32 words[4];\n"), 36);
-  EXPECT_EQ(Elements("v1[3] = v2[4];\nconst float x = v1[32];\nfloat y[N];\nstore(y[3]);\n"), 0);
+  EXPECT_EQ(Elements("u32 a[2][4][4];\n"), 32);
+  EXPECT_EQ(Elements("v1[3] = v2[4];\nconst float x = v1[32];\nfloat y[N];\nstore(y[3]);\nreturn x[3];\n"), 0);
 }
 
 // Returns the size of the code of a product with blocks of these rows.

@@ -58,8 +58,9 @@ CompileResult ToCompileResult(CompileReply reply) {
 }
 
 // A source is not compiled again if it did not compile within nearly the time limit. The limits of two attempts differ
-// by less than this factor if the compilers have as much time in both.
-constexpr double kNearlyTheLimit = 1.5;
+// by less than this factor if the compilers have as much time in both, also if the source is one of the first in one of
+// them (CompilePoolOptions::kEarlyFactor).
+constexpr double kNearlyTheLimit = 2;
 
 // The time after which a compilation's limit is looked at again.
 constexpr absl::Duration kLookAtLimit = absl::Milliseconds(100);

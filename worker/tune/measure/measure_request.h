@@ -38,16 +38,16 @@ struct MeasureEffort {
   // Sampling ends once the config is clearly slower than this. The tuner passes a multiple of the best time so far (3
   // times is plenty).
   double give_up_above_ms = std::numeric_limits<double>::infinity();
-  // A config that is slower than this is far from the best: its time need be known only as well as this decision
-  // needs it, for which three samples can be enough. The tuner passes the best time so far and a tenth more.
+  // A config that is slower than this is far from the best. It gets only the samples that show this, at least three, so
+  // that the error of its time may be 3%. The tuner passes the best time so far and a tenth more.
   double far_above_ms = std::numeric_limits<double>::infinity();
   int min_samples = 8;
   int max_samples = 200;
   // Sampling ends when the standard error of the median, relative to the median, is at most this: enough to choose
-  // those that are measured again in the final, where smaller differences do not count either (TiedWithBest). After
-  // each 4 ms of sampling the error may be larger by this much...
+  // those that are measured again in the final, where smaller differences do not count either (TiedWithBest). The error
+  // may be larger by this value after each 4 ms of sampling.
   double precision = 0.005;
-  // ...or when this time is used up. At least three samples are taken.
+  // Sampling ends when this time is used up, too, but not before three samples are taken.
   absl::Duration budget = absl::Milliseconds(20);
   // True: exactly max_samples samples of each config, however slow it is, as other tuners take them.
   bool exact = false;

@@ -1,5 +1,6 @@
 #include "worker/tune/measure/measure_session.h"
 
+#include <algorithm>
 #include <string>
 
 #include "absl/time/clock.h"
@@ -261,15 +262,17 @@ absl::Status MeasureSession::TakeRounds(const std::vector<std::unique_ptr<Loaded
   RETURN_IF_ERROR(Take(round, caches).status());  // warm-up
   RoundSeries series(round.size(), request.rounds());
   const SteadyTime end = request.has_limit_s() ? SteadyAfter(absl::Seconds(request.limit_s())) : kNever;
+  absl::Duration took;
   for (int next = series.Next(); next > 0; next = series.Next()) {
+    absl::SleepFor(std::min(series.Rest(took), TimeUntil(end)));
     std::vector<Sampler::Launch> launches;
     for (int i = 0; i < next; ++i) launches.insert(launches.end(), round.begin(), round.end());
     const SteadyTime begin = SteadyNow();
     ASSIGN_OR_RETURN(const std::vector<Sample> samples, Take(launches, caches));
     series.Add(samples, watch_);
+    took = ElapsedSince(begin);
     reports_.rounds(series.rounds());
     if (SteadyNow() >= end && series.rounds() >= FinalEffort::kLeastRounds) break;
-    absl::SleepFor(series.Rest(ElapsedSince(begin)));
   }
   for (size_t i = 0; i < round.size(); ++i) series.Describe(i, outcomes->mutable_outcomes(of_outcome[i]));
   return absl::OkStatus();

@@ -24,8 +24,7 @@ class RoundSeries {
   // Adds samples of complete rounds.
   void Add(absl::Span<const Sample> samples, const ClockWatch& watch);
   // Returns how long the device should rest before the next rounds if it took `took` for the last ones: a clock that
-  // was lowered for power rises again within milliseconds. 0 if no clock was low. All rests together are at most
-  // kMostRest.
+  // was lowered because of power may rise again. 0 if no clock was low. All rests together are at most kMostRest.
   absl::Duration Rest(absl::Duration took);
   void Describe(size_t config, wire::Outcome* outcome) const;
 

@@ -85,7 +85,8 @@ int SampleSeries::Next(absl::Duration elapsed, double estimate_ms) const {
   if (counted >= least && error <= precision) return 0;
   // The error falls with the square root of the number. Few samples at once are enough for a config that is far.
   const double needed = is_far || counted < least ? least : counted * std::pow(error / precision, 2);
-  const double most = std::max(1, effort_.max_samples() - counted);
+  // The allowed error grows while samples are taken, so that their number at most doubles before the next decision.
+  const double most = std::max(1, std::min(effort_.max_samples() - counted, std::max(counted, least - counted)));
   const double missing = std::clamp(needed - counted, std::min<double>(kScreening, most), most);
   const double sample_ms = absl::ToDoubleMilliseconds(elapsed) / static_cast<double>(all_.size());
   return std::min(static_cast<int>(missing), BatchSize(sample_ms, budget - elapsed));

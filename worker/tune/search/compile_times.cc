@@ -12,8 +12,8 @@
 namespace telemetry::worker::tune::search {
 namespace {
 
-// The slopes that are expected before there are times. Those of searches of four kernels were 0.2 to 0.6 for
-// characters, 0.1 to 0.4 for elements and, in attention, -0.1 for wgmmas.
+// The slopes that are expected before there are times. Those of searches of four kernels were 0.2 to 0.5 for
+// characters, 0.1 to 0.4 for elements and -0.1 to 0.1 for wgmmas.
 constexpr std::array<double, 3> kSlopes = {0.4, 0.2, -0.05};
 constexpr double kDeviationOfSlopes = 0.2;  // from the expected ones
 constexpr double kDeviationOfTimes = 0.4;   // of the logarithm of a time from that of the regression
@@ -27,7 +27,6 @@ CompileTimes::Input CompileTimes::InputOf(const codegen::CodeSize& size) {
 void CompileTimes::Add(const codegen::CodeSize& size, double seconds) {
   inputs_.push_back(InputOf(size));
   log_seconds_.push_back(std::log(seconds));
-  Fit();
 }
 
 // Minimises the squared errors plus the squared distances of the slopes from the expected ones, each divided by its
@@ -55,6 +54,7 @@ void CompileTimes::Fit() {
   const std::vector<double> slopes = SolveUpper(matrix, SolveLower(matrix, std::move(right)));
   std::copy(slopes.begin(), slopes.end(), slopes_.begin());
   median_ = statistics::QuantilesOf(log_seconds_)->median;
+  fitted_ = inputs_.size();
 }
 
 double CompileTimes::Expected(const Input& input) const {
@@ -63,10 +63,10 @@ double CompileTimes::Expected(const Input& input) const {
   return expected;
 }
 
-bool CompileTimes::IsTooLong(const codegen::CodeSize& size) const {
-  if (inputs_.size() < kLeastTimes) return false;
-  double longest = median_ + std::log(kLongest);
-  if (best_) longest = std::max(longest, Expected(*best_) + std::log(kLongestOfBest));
+bool CompileTimes::IsTooLong(const codegen::CodeSize& size) {
+  if (inputs_.size() < kLeastTimes || !best_) return false;
+  if (fitted_ < inputs_.size()) Fit();
+  const double longest = std::max(median_ + std::log(kLongest), Expected(*best_) + std::log(kLongestOfBest));
   return Expected(InputOf(size)) > longest;
 }
 

@@ -183,7 +183,7 @@ absl::Status GenerationalSearch::Take(const Point& point, bool must_be_worth) {
   return absl::OkStatus();
 }
 
-absl::Status GenerationalSearch::CheckWorth(const Config& config) const {
+absl::Status GenerationalSearch::CheckWorth(const Config& config) {
   if (least_ms_ && best_ms_ && least_ms_(config) > kLeastOfBest * *best_ms_) {
     return absl::OutOfRangeError("cannot be faster than an earlier config");
   }

@@ -100,8 +100,8 @@ class GenerationalSearch : public SearchAlgorithm {
   // The outcomes so far, in the order in which they were learnt; if Fill offers whole generations, those of all earlier
   // generations in the order in which the points were proposed.
   const std::vector<Outcome>& outcomes() const { return outcomes_; }
-  // The last points that were offered and refused, at most 200: those without a fingerprint, and those whose least time
-  // is too long.
+  // The last points that were offered and refused, at most 200: those without a fingerprint, and those that are not
+  // worth a trial because of their least time or their compiler's. They are not offered again.
   const std::deque<Point>& refused() const { return refused_; }
   // The points that were proposed and have no outcome yet.
   std::vector<Point> Unfinished() const;
@@ -120,7 +120,7 @@ class GenerationalSearch : public SearchAlgorithm {
 
   static std::string PointKey(const Point& point);
   // Returns OUT_OF_RANGE for a config that is not worth a trial.
-  absl::Status CheckWorth(const codegen::Config& config) const;
+  absl::Status CheckWorth(const codegen::Config& config);
   absl::Status Refuse(const Point& point, const absl::Status& reason);
   absl::Status Take(const Point& point, bool must_be_worth = false);
   void FillFirst();

@@ -117,10 +117,7 @@ absl::StatusOr<std::unique_ptr<SearchAlgorithm>> MakeSearch(const ConfigSpace& s
                        .starting_points = std::move(options.starting_points),
                        .fingerprint = std::move(options.fingerprint),
                        .predict = options.predict};
-  if (Learns(options)) {
-    setup.least_ms = std::move(options.least_ms);
-    setup.code_size = std::move(options.code_size);
-  }
+  if (Learns(options)) setup.least_ms = std::move(options.least_ms);
   if (options.most_at_once) setup.most_at_once = static_cast<size_t>(*options.most_at_once);
   if (algorithm == "finite") {
     if (auto status = CheckFinite(space, options.finite_configs); !status.ok()) return status;
@@ -129,6 +126,7 @@ absl::StatusOr<std::unique_ptr<SearchAlgorithm>> MakeSearch(const ConfigSpace& s
     return MakeFinite(space, std::move(setup), options);
   }
   if (options.effort == Effort::kNone) return MakeFinite(space, std::move(setup), options);
+  if (Learns(options)) setup.code_size = std::move(options.code_size);
   const Sizes sizes = ChooseSizes(algorithm, options.effort);
   setup.limits = sizes.limits;
   setup.limits.max_generations = options.max_generations.value_or(setup.limits.max_generations);

@@ -28,8 +28,8 @@ struct Trial {
 //
 // The proposals depend only on the space, the options (including the seed), and the results that were learnt before
 // each of them, in their order. A caller that stops and later repeats the same calls gets the same proposals, which
-// makes searches resumable. Random numbers are the same on every platform; the rounding of the model in "surrogate" is
-// the same only within one build. Thread-compatible.
+// makes searches resumable. Random numbers are the same on every platform; the rounding of models is the same only
+// within one build. Thread-compatible.
 class SearchAlgorithm {
  public:
   virtual ~SearchAlgorithm() = default;

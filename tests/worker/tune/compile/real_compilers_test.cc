@@ -125,7 +125,7 @@ TEST_F(RealCompilersTest, ASourceThatExceedsNearlyTheSameLimitIsNotCompiledAgain
   EXPECT_TRUE(again.from_folder);
   EXPECT_NEAR(again.seconds, 0.3, 1e-6);
   EXPECT_EQ(pool_->stats().timeouts, 1);
-  EXPECT_FALSE(compile(absl::Milliseconds(600)).from_folder);
+  EXPECT_FALSE(compile(absl::Milliseconds(700)).from_folder);
 }
 
 // The limit of the first source falls when the times of the others are known.

@@ -10,6 +10,7 @@
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "tests/worker/tune/search/landscape.h"
@@ -31,16 +32,19 @@ double LeastMs(const Landscape& landscape, const codegen::Config& config) {
   return landscape.Measure({config}, 0)[0].perf_ms.value_or(0) / 2;
 }
 
+using SizeOf = std::function<codegen::CodeSize(const codegen::Config&)>;
+
 // Searches a landscape whose measured times differ by noise with each `noise_seed`.
 std::vector<Trial> SearchOnce(uint64_t noise_seed, std::vector<Trial> earlier, int max_configs = 80,
-                              const Change& change = nullptr, int most_at_once = 5) {
+                              const Change& change = nullptr, int most_at_once = 5, const SizeOf& size_of = nullptr) {
   const Landscape landscape(LibraryConfigSpace(kRepeatedKernel), {.seed = kSearchSeed});
   const auto least_ms = [&landscape](const codegen::Config& config) { return LeastMs(landscape, config); };
   const auto search = *MakeSearch(LibraryConfigSpace(kRepeatedKernel), {.seed = kSearchSeed,
                                                                         .earlier = std::move(earlier),
                                                                         .max_configs = max_configs,
                                                                         .most_at_once = most_at_once,
-                                                                        .least_ms = least_ms});
+                                                                        .least_ms = least_ms,
+                                                                        .code_size = size_of});
   std::vector<Trial> trials;
   for (auto configs = search->Propose(); !configs.empty(); configs = search->Propose()) {
     std::vector<Trial> results = landscape.Measure(configs, noise_seed + trials.size());
@@ -120,6 +124,23 @@ TEST(EarlierResultsTest, ResultsThatDoNotAgreeAreNotFollowed) {
   EXPECT_LT(CountEqual(other, first), 75u);
 }
 
+bool CompilesForLong(const codegen::Config& config) { return std::stoi(config.json().Find("num_warps")->text) >= 8; }
+
+// Configs with many warps compile for ten times as long, which a search without earlier results would learn.
+TEST(EarlierResultsTest, ARepeatedSearchProposesConfigsThatCompileForLong) {
+  const Change compile_for_long = [](std::vector<Trial>* trials) {
+    for (Trial& trial : *trials) trial.compile_s = CompilesForLong(trial.config) ? 1 : 0.1;
+  };
+  const auto size_of = [](const codegen::Config& config) {
+    return codegen::CodeSize{.characters = CompilesForLong(config) ? 1e4 : 100};
+  };
+  const std::vector<Trial> first = SearchOnce(0, {});
+  const auto long_ones =
+      std::count_if(first.begin(), first.end(), [](const Trial& trial) { return CompilesForLong(trial.config); });
+  ASSERT_GT(long_ones, 5);
+  EXPECT_EQ(SortedIds(SearchOnce(kNoiseOfRepetition, first, 80, compile_for_long, 5, size_of)), SortedIds(first));
+}
+
 TEST(EarlierResultsTest, AFailureIsAnotherResult) {
   const PointSpace space(LibraryConfigSpace(kRepeatedKernel));
   const codegen::Config config = space.ToConfig(space.Default());
@@ -142,7 +163,7 @@ TEST(EarlierResultsTest, TimesMayDifferByATenth) {
 TEST(EarlierResultsTest, TimesOfSlowConfigsMayDifferByHalf) {
   const PointSpace space(LibraryConfigSpace(kRepeatedKernel));
   const Point slow = space.Neighbours(space.Default()).front();
-  EarlierResults earlier(space, {{space.ToConfig(space.Default()), 0.5}, {space.ToConfig(slow), 1.6}});
+  EarlierResults earlier(space, {{space.ToConfig(space.Default()), 0.5}, {space.ToConfig(slow), 1.3}});
   for (int i = 0; i < 3; ++i) earlier.Compare({.point = slow, .perf_ms = 1.1});
   EXPECT_TRUE(earlier.Agree());
   for (int i = 0; i < 3; ++i) earlier.Compare({.point = slow, .perf_ms = 0.9});
