@@ -152,7 +152,7 @@ TEST(TunerTest, AnExactEffortIsThatOfEveryConfigAndItsStepsAreReported) {
     EXPECT_EQ(detail.samples_ms_size(), 3);
   }
   EXPECT_GE(measured, 2);
-  EXPECT_THAT(steps[""], testing::IsSupersetOf({"image", "problem", "final"}));
+  EXPECT_THAT(steps[""], testing::IsSupersetOf({"image", "problem", "propose", "final"}));
   EXPECT_EQ(steps.size(), static_cast<size_t>(measured) + 1);
   for (auto& [config, of_config] : steps) {
     if (config.empty()) continue;
