@@ -16,6 +16,12 @@ using recording::AttemptRow;
 
 bool FailedIn(const AttemptRow& row, std::string_view phase) { return row.failure && row.failure->phase() == phase; }
 
+// A processor may begin to run a kernel before the call that launches it returns.
+bool FailedWhileItRan(const AttemptRow& row) {
+  return FailedIn(row, "run") || FailedIn(row, "check") ||
+         (FailedIn(row, "launch") && row.failure->error_class() == "Crash");
+}
+
 void Count(const AttemptRow& row, recording::AttemptCounters* counters) {
   if (row.status == status::kDeduplicated) ++counters->deduplicated;
   if (row.status == status::kFiltered) ++counters->filtered;
@@ -122,7 +128,7 @@ std::vector<uint64_t> TrialLog::FailedRuns() const {
   for (const size_t index : result_order_) {
     const AttemptRow& row = rows_[index];
     const bool has_failed = row.status == status::kError || row.status == status::kTimeout;
-    if (has_failed && (FailedIn(row, "run") || FailedIn(row, "check"))) failed.push_back(row.config.id());
+    if (has_failed && FailedWhileItRan(row)) failed.push_back(row.config.id());
   }
   return failed;
 }
