@@ -13,9 +13,9 @@ namespace {
 
 constexpr double kAlwaysUnrolled = 8;
 
-// Removes a number from the front of `text` and returns it.
+// Removes a number without a sign from the front of `text` and returns it.
 std::optional<double> TakeNumber(std::string_view* text) {
-  int64_t number = 0;
+  uint64_t number = 0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
   if (error != std::errc()) return std::nullopt;
   text->remove_prefix(static_cast<size_t>(end - text->data()));
@@ -66,7 +66,9 @@ std::optional<double> UnrolledCopies(std::string_view line) {
 double DeclaredElements(std::string_view line) {
   const size_t bracket = line.find('[');
   const std::string_view declared = line.substr(0, bracket);
-  if (!line.ends_with("];") || std::count(declared.begin(), declared.end(), ' ') != 1) return 0;
+  if (bracket == std::string_view::npos || !line.ends_with("];") ||
+      std::count(declared.begin(), declared.end(), ' ') != 1)
+    return 0;
   if (declared.starts_with("return ")) return 0;
   double elements = 1;
   for (line.remove_prefix(bracket); line != ";"; line.remove_prefix(1)) {

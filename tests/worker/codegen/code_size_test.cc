@@ -71,6 +71,12 @@ TEST(CodeSizeTest, CountsTheElementsOfArrays) {
   EXPECT_EQ(Elements("v1[3] = v2[4];\nconst float x = v1[32];\nfloat y[N];\nstore(y[3]);\nreturn x[3];\n"), 0);
 }
 
+// Users' own code has lines that the generator does not write.
+TEST(CodeSizeTest, NumbersOfOtherCodeAreAtLeastOne) {
+  EXPECT_EQ(Elements("x = values[first +\n  offset 3];\n];\nint y[-5];\nint z[2]];\n"), 0);
+  EXPECT_GE(Characters("_Pragma(\"unroll -3\")\nfor (int i = 0; i < 8; ++i) x[i] = 1;\n"), 37);
+}
+
 // Returns the size of the code of a product with blocks of these rows.
 CodeSize SizeWithRows(int rows) {
   const KernelCase kernel = MatmulCase(device::DType::kF16, 256, 512, 128);
