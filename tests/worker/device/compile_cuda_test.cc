@@ -56,6 +56,14 @@ TEST_F(NvrtcTest, KeepsTheRemarksOfASuccess) {
   EXPECT_THAT(code.log, HasSubstr("unused"));
 }
 
+TEST_F(NvrtcTest, ASourceMayUseTexturesAndTheRuntime) {
+  const std::string source =
+      "extern \"C\" __global__ void kernel(cudaTextureObject_t from, float* out) { out[0] = tex1Dfetch<float>(from, "
+      "0); }\n"
+      "cudaError_t unused() { return cudaSuccess; }\n";
+  EXPECT_EQ(CompileCuda(source, "sm_90").status(), absl::OkStatus());
+}
+
 TEST_F(NvrtcTest, RefusesAnArchitectureThatItDoesNotKnow) {
   const absl::Status status = CompileCuda(kSource, "sm_12").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);

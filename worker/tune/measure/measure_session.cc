@@ -183,20 +183,21 @@ bool MeasureSession::WasSlow(const wire::Effort& effort, wire::Outcome* outcome)
 }
 
 absl::Status MeasureSession::TakeSeries(LoadedConfig& config, const wire::Effort& effort, wire::Outcome* outcome) {
-  SampleSeries series(effort);
-  // The time of a warm-up determines the size of the batches. The first run was one, unless it compiled the code, as in
-  // OpenCL, or the samples need warm caches. Otherwise the first sample is the warm-up, without a flush, which takes
-  // longer than the kernel on processors.
-  double estimate_ms = run_ms_;
+  // The series begins with the time of a warm-up. The first run was one, unless it compiled the code, as in OpenCL, or
+  // the samples need warm caches. Otherwise the first sample is the warm-up, without a flush, which takes longer than
+  // the kernel on processors.
+  double first_run_ms = run_ms_;
+  std::vector<Sample> warm_up;
   if (!FirstRunCounts(effort) || effort.warm()) {
-    ASSIGN_OR_RETURN(const std::vector<Sample> warm_up, Take({MakeLaunch(config)}, Sampler::Caches::kWarm));
-    estimate_ms = warm_up.front().ms;
-    // If even the warm-up is much too slow, it is the only sample.
-    if (!effort.exact() && estimate_ms > 2 * effort.give_up_above_ms()) series.Add(warm_up, watch_);
+    ASSIGN_OR_RETURN(warm_up, Take({MakeLaunch(config)}, Sampler::Caches::kWarm));
+    first_run_ms = warm_up.front().ms;
   }
+  SampleSeries series(effort, first_run_ms);
+  // If even the warm-up is much too slow, it is the only sample.
+  if (!effort.exact() && first_run_ms > 2 * effort.give_up_above_ms()) series.Add(warm_up, watch_);
   const SteadyTime begin = SteadyNow();
   while (true) {
-    const int batch = series.Next(ElapsedSince(begin), estimate_ms);
+    const int batch = series.Next(ElapsedSince(begin));
     if (batch == 0) break;
     const std::vector<Sampler::Launch> launches(static_cast<size_t>(batch), MakeLaunch(config));
     ASSIGN_OR_RETURN(const std::vector<Sample> samples, Take(launches, CachesFor(effort)));

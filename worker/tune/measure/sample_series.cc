@@ -14,6 +14,8 @@ constexpr int kMostOfABatch = 32;
 // The time of samples after which the allowed error has doubled: a slow kernel would use many times as much time for
 // the same precision as a fast one.
 constexpr absl::Duration kPatience = absl::Milliseconds(4);
+// On H200s more than nine of ten first runs were longer than a sample by less than this.
+constexpr double kUsualOverheadMs = 0.2;
 
 // The relative standard error at which the median of a config that is far from the best is known well enough. Four
 // standard errors must fit between the median and `far_above_ms`. The time is also a sample for cost models, so the
@@ -38,21 +40,25 @@ double MedianClock(absl::Span<const Sample> samples) {
 
 }  // namespace
 
+bool SampleSeries::RanSlowly() const { return first_run_ms_ > effort_.give_up_above_ms() + kUsualOverheadMs; }
+
 bool SampleSeries::GaveUp() const {
   const double limit_ms = effort_.give_up_above_ms();
   if (all_.empty() || effort_.exact()) return false;
   const auto faster = [](const Sample& a, const Sample& b) { return a.ms < b.ms; };
   const double fastest_ms = std::min_element(all_.begin(), all_.end(), faster)->ms;
-  // One sample may be slow by chance, but not by a factor of two.
-  return all_.size() < kScreening ? fastest_ms > 2 * limit_ms : fastest_ms > limit_ms;
+  // One sample may be slow by chance, but not by a factor of two, and not if the first run was slow, too.
+  return fastest_ms > (all_.size() < kScreening && !RanSlowly() ? 2 * limit_ms : limit_ms);
 }
 
 bool SampleSeries::IsFar() const {
-  return effort_.far_above_ms() > 0 && counted_ms_.size() >= kScreening && Median(counted_ms_) > effort_.far_above_ms();
+  if (effort_.exact() || effort_.far_above_ms() <= 0 || all_.size() < kScreening) return false;
+  return Median(least_ms_) > effort_.far_above_ms();
 }
 
 bool SampleSeries::IsThrottledThroughout() const {
-  const auto most_dropped = static_cast<size_t>(std::max(2 * effort_.min_samples(), 2 * kScreening));
+  const int needed = IsFar() ? kScreening : std::max(effort_.min_samples(), kScreening);
+  const auto most_dropped = static_cast<size_t>(2 * needed);
   return all_.size() - counted_ms_.size() >= most_dropped && counted_ms_.size() < most_dropped / 2;
 }
 
@@ -62,22 +68,22 @@ int SampleSeries::BatchSize(double sample_ms, absl::Duration left) const {
   return std::max(1, static_cast<int>(fitting));
 }
 
-int SampleSeries::Next(absl::Duration elapsed, double estimate_ms) const {
+int SampleSeries::Next(absl::Duration elapsed) const {
   const auto counted = static_cast<int>(counted_ms_.size());
   if (GaveUp() || IsThrottledThroughout()) return 0;
   if (effort_.exact()) {
     return counted >= effort_.max_samples()
                ? 0
-               : std::min(effort_.max_samples() - counted, BatchSize(estimate_ms, absl::Milliseconds(kBatchMs)));
+               : std::min(effort_.max_samples() - counted, BatchSize(first_run_ms_, absl::Milliseconds(kBatchMs)));
   }
   if (all_.size() < kScreening) {
-    const int missing = kScreening - static_cast<int>(all_.size());
-    return std::min(missing, BatchSize(estimate_ms, absl::Milliseconds(kBatchMs)));
+    const int missing = all_.empty() && RanSlowly() ? 1 : kScreening - static_cast<int>(all_.size());
+    return std::min(missing, BatchSize(first_run_ms_, absl::Milliseconds(kBatchMs)));
   }
   const absl::Duration budget = absl::Milliseconds(effort_.budget_ms());
   if (counted >= kScreening && (elapsed >= budget || counted >= effort_.max_samples())) return 0;
   const bool is_far = IsFar();
-  const double far_precision = is_far ? FarPrecision(Median(counted_ms_), effort_.far_above_ms()) : 0;
+  const double far_precision = is_far ? FarPrecision(Median(least_ms_), effort_.far_above_ms()) : 0;
   const double own_precision = effort_.precision() * (1 + absl::FDivDuration(elapsed, kPatience));
   const double precision = std::max(own_precision, far_precision);
   const int least = is_far ? kScreening : effort_.min_samples();
@@ -95,6 +101,7 @@ int SampleSeries::Next(absl::Duration elapsed, double estimate_ms) const {
 void SampleSeries::Add(absl::Span<const Sample> samples, const ClockWatch& watch) {
   for (const Sample& sample : samples) {
     all_.push_back(sample);
+    least_ms_.push_back(watch.LeastMs(sample));
     if (!watch.IsLow(sample)) counted_ms_.push_back(sample.ms);
   }
 }

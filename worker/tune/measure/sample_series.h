@@ -13,12 +13,13 @@ namespace telemetry::worker::tune::measure {
 // Decides how many samples a config gets and which of them count. Reads no clock: the caller passes the time.
 class SampleSeries {
  public:
-  explicit SampleSeries(const wire::Effort& effort) : effort_(effort) {}
+  // `first_run_ms` is the time of a run before the samples. It may be longer than a sample, because its code was read
+  // from memory.
+  SampleSeries(const wire::Effort& effort, double first_run_ms) : effort_(effort), first_run_ms_(first_run_ms) {}
 
   // Returns the number of samples to take next, `elapsed` after the first batch began; 0: there are enough. A batch
-  // takes at most 0.1 seconds, or has one sample. `estimate_ms` is the expected time of a sample, used until there is
-  // one.
-  int Next(absl::Duration elapsed, double estimate_ms) const;
+  // takes at most 0.1 seconds, or has one sample.
+  int Next(absl::Duration elapsed) const;
 
   // Adds samples. `watch` decides which of them were taken at a low clock.
   void Add(absl::Span<const Sample> samples, const ClockWatch& watch);
@@ -30,14 +31,17 @@ class SampleSeries {
   // The number of samples that a first decision needs.
   static constexpr int kScreening = 3;
 
+  bool RanSlowly() const;
   bool GaveUp() const;
   bool IsFar() const;
   bool IsThrottledThroughout() const;
   int BatchSize(double sample_ms, absl::Duration left) const;
 
   const wire::Effort effort_;
+  const double first_run_ms_;
   std::vector<Sample> all_;
   std::vector<double> counted_ms_;  // of the samples that are not low
+  std::vector<double> least_ms_;    // of all samples: ClockWatch::LeastMs
 };
 
 // Writes samples to `outcome` as SampleSeries::Describe does. All samples count.

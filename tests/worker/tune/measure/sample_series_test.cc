@@ -24,13 +24,13 @@ wire::Effort EffortFor(double give_up_above_ms = std::numeric_limits<double>::in
 // A series with samples of a simulated device whose clock and noise the test defines. Some tests make every tenth
 // sample an outlier.
 struct SampledSeries {
-  explicit SampledSeries(const wire::Effort& effort) : series(effort) {
+  explicit SampledSeries(const wire::Effort& effort, double first_run_ms = 0.1) : series(effort, first_run_ms) {
     watch.Learn(std::vector<Sample>(3, {1, kBest}));
   }
 
   template <typename Time>
   wire::Outcome To(Time sample) {
-    for (int batch = Next(sample(0)); batch > 0; batch = Next(sample(0))) {
+    for (int batch = series.Next(elapsed); batch > 0; batch = series.Next(elapsed)) {
       std::vector<Sample> samples;
       for (int i = 0; i < batch; ++i) samples.push_back(sample(taken++));
       for (const Sample& s : samples) elapsed += absl::Milliseconds(s.ms);
@@ -41,7 +41,6 @@ struct SampledSeries {
     series.Describe(&outcome);
     return outcome;
   }
-  int Next(const Sample& first) { return series.Next(elapsed, first.ms); }
 
   SampleSeries series;
   ClockWatch watch;
@@ -126,7 +125,7 @@ TEST(SampleSeriesTest, NoiseNeedsMoreSamplesUpToTheBudget) {
 }
 
 TEST(SampleSeriesTest, SlowConfigsGetThreeSamples) {
-  SampledSeries run(EffortFor());
+  SampledSeries run(EffortFor(), /*first_run_ms=*/1000);
   EXPECT_EQ(run.To([](int) { return Sample{1000, kBest}; }).samples_ms_size(), 3);
 }
 
@@ -145,8 +144,23 @@ TEST(SampleSeriesTest, OneFastSampleKeepsItInTheRace) {
   EXPECT_EQ(outcome.perf_ms(), 1.1);
 }
 
+TEST(SampleSeriesTest, GivesUpAfterOneSampleIfTheFirstRunWasSlowToo) {
+  SampledSeries run(EffortFor(/*give_up_above_ms=*/1), /*first_run_ms=*/1.3);
+  const wire::Outcome outcome = run.To([](int) { return Sample{1.1, kBest}; });
+  EXPECT_TRUE(outcome.gave_up());
+  EXPECT_EQ(outcome.samples_ms_size(), 1);
+}
+
+TEST(SampleSeriesTest, AFirstRunThatReadTheCodeSlowlyIsForgotten) {
+  SampledSeries run(EffortFor(/*give_up_above_ms=*/1), /*first_run_ms=*/1.3);
+  const wire::Outcome outcome = run.To([](int) { return Sample{0.9, kBest}; });
+  EXPECT_FALSE(outcome.gave_up());
+  EXPECT_EQ(outcome.perf_ms(), 0.9);
+  EXPECT_GE(outcome.samples_ms_size(), 8);
+}
+
 TEST(SampleSeriesTest, DoesNotRepeatWhatIsHopeless) {
-  SampledSeries run(EffortFor(/*give_up_above_ms=*/1));
+  SampledSeries run(EffortFor(/*give_up_above_ms=*/1), /*first_run_ms=*/5000);
   EXPECT_EQ(run.To([](int) { return Sample{5000, kBest}; }).samples_ms_size(), 1);
 }
 
@@ -156,13 +170,15 @@ TEST(SampleSeriesTest, AnExactEffortGivesEveryConfigTheSameNumber) {
   effort.set_exact(true);
   for (const int samples : {1, 7, 50}) {
     effort.set_max_samples(samples);
-    const wire::Outcome slow = SampledSeries(effort).To([](int) { return Sample{5000, kBest}; });
+    const wire::Outcome slow = SampledSeries(effort, /*first_run_ms=*/5000).To([](int) { return Sample{5000, kBest}; });
     EXPECT_EQ(slow.samples_ms_size(), samples);
     EXPECT_FALSE(slow.gave_up());
     EXPECT_EQ(slow.perf_ms(), 5000);
     EXPECT_EQ(SampledSeries(effort).To([](int) { return Sample{0.001, kBest}; }).samples_ms_size(), samples);
     EXPECT_EQ(SampledSeries(effort).To(Noisy).samples_ms_size(), samples);
   }
+  const auto low = [](int) { return Sample{5000, 0.7 * kBest}; };
+  EXPECT_EQ(SampledSeries(effort, /*first_run_ms=*/5000).To(low).samples_ms_size(), 16) << "also if it is far";
 }
 
 TEST(SampleSeriesTest, DropsWhatWasTakenAtALowClock) {
@@ -183,6 +199,20 @@ TEST(SampleSeriesTest, ALowClockThatStaysIsToldAndNotWaitedFor) {
   EXPECT_EQ(outcome.perf_ms(), 0.2);
   EXPECT_EQ(outcome.dropped_throttled(), 0) << "all samples count";
   EXPECT_LE(run.taken, 100);
+}
+
+TEST(SampleSeriesTest, ALowClockDoesNotHideThatAConfigIsFarFromTheBest) {
+  // At the best clock at least 0.14 ms.
+  const auto samples = [](double far_above_ms) {
+    wire::Effort effort = EffortFor();
+    effort.set_far_above_ms(far_above_ms);
+    const wire::Outcome outcome = SampledSeries(effort).To([](int) { return Sample{0.2, 0.7 * kBest}; });
+    EXPECT_TRUE(outcome.throttled_throughout());
+    EXPECT_EQ(outcome.perf_ms(), 0.2);
+    return outcome.samples_ms_size();
+  };
+  EXPECT_EQ(samples(/*far_above_ms=*/0.139), 6);
+  EXPECT_GE(samples(/*far_above_ms=*/0.141), 16) << "it may be as fast as the best";
 }
 
 TEST(SampleSeriesTest, AnUnknownClockIsNotLow) {
