@@ -64,6 +64,22 @@ TEST_F(NvrtcTest, ASourceMayUseTexturesAndTheRuntime) {
   EXPECT_EQ(CompileCuda(source, "sm_90").status(), absl::OkStatus());
 }
 
+// The assembler refuses it after all other work, which is not done twice.
+TEST_F(NvrtcTest, TellsThatAKernelNeedsTooMuchSharedMemory) {
+  const std::string source = R"(
+extern "C" __global__ void kernel(float* out) {
+  __shared__ float shared[65536];
+  shared[threadIdx.x] = out[threadIdx.x];
+  __syncthreads();
+  out[threadIdx.x] = shared[threadIdx.x + 1];
+}
+)";
+  const absl::Status status = CompileCuda(source, "sm_90").status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("\nptxas"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("too much shared data"));
+}
+
 TEST_F(NvrtcTest, RefusesAnArchitectureThatItDoesNotKnow) {
   const absl::Status status = CompileCuda(kSource, "sm_12").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);

@@ -35,11 +35,11 @@ struct ArgumentLabel {
 
 // The time limit of a config and the precision that the measurement aims for.
 struct MeasureEffort {
-  // Sampling ends once the config is clearly slower than this. The tuner passes a multiple of the best time so far (3
-  // times is plenty).
+  // Sampling ends once the config is slower than this: in three samples, in its first run and one sample, or in one that
+  // is twice as slow. The tuner passes a multiple of the best time so far (3 times is plenty).
   double give_up_above_ms = std::numeric_limits<double>::infinity();
-  // A config that is slower than this is far from the best. It gets only the samples that show this, at least three, so
-  // that the error of its time may be 3%. The tuner passes the best time so far and a tenth more.
+  // A config that is slower than this, at the best clock, is far from the best. It gets only the samples that show this,
+  // at least three, so that the error of its time may be 3%. The tuner passes the best time so far and a tenth more.
   double far_above_ms = std::numeric_limits<double>::infinity();
   int min_samples = 8;
   int max_samples = 200;
@@ -49,7 +49,8 @@ struct MeasureEffort {
   double precision = 0.005;
   // Sampling ends when this time is used up, too, but not before three samples are taken.
   absl::Duration budget = absl::Milliseconds(20);
-  // True: exactly max_samples samples of each config, however slow it is, as other tuners take them.
+  // True: exactly max_samples samples of each config, however slow it is, as other tuners take them. Only a clock that
+  // stays low ends them early.
   bool exact = false;
   // True: no cache is flushed before a sample, so that a sample finds in the caches what the one before it left there.
   bool warm = false;

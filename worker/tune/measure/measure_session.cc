@@ -174,8 +174,8 @@ bool MeasureSession::FirstRunCounts(const wire::Effort& effort) const {
 }
 
 bool MeasureSession::WasSlow(const wire::Effort& effort, wire::Outcome* outcome) const {
-  constexpr double kOverheadMs = 1;  // the code is read from memory
-  if (!FirstRunCounts(effort) || run_ms_ <= 2 * effort.give_up_above_ms() + kOverheadMs) return false;
+  constexpr double kLongestReadingMs = 1;  // of the code, in the first run
+  if (!FirstRunCounts(effort) || run_ms_ <= 2 * effort.give_up_above_ms() + kLongestReadingMs) return false;
   DescribeSamples({{.ms = run_ms_}}, outcome);
   outcome->clear_perf_ms();
   outcome->set_gave_up(true);
@@ -183,18 +183,15 @@ bool MeasureSession::WasSlow(const wire::Effort& effort, wire::Outcome* outcome)
 }
 
 absl::Status MeasureSession::TakeSeries(LoadedConfig& config, const wire::Effort& effort, wire::Outcome* outcome) {
-  // The series begins with the time of a warm-up. The first run was one, unless it compiled the code, as in OpenCL, or
-  // the samples need warm caches. Otherwise the first sample is the warm-up, without a flush, which takes longer than
-  // the kernel on processors.
-  double first_run_ms = run_ms_;
+  // In OpenCL the first run compiles the code, and exact and warm samples need a run before the first. A warm-up
+  // replaces the first run then, without a flush of the caches, which takes longer than the kernel on processors.
   std::vector<Sample> warm_up;
   if (!FirstRunCounts(effort) || effort.warm()) {
     ASSIGN_OR_RETURN(warm_up, Take({MakeLaunch(config)}, Sampler::Caches::kWarm));
-    first_run_ms = warm_up.front().ms;
   }
-  SampleSeries series(effort, first_run_ms);
-  // If even the warm-up is much too slow, it is the only sample.
-  if (!effort.exact() && first_run_ms > 2 * effort.give_up_above_ms()) series.Add(warm_up, watch_);
+  SampleSeries series(effort, warm_up.empty() ? run_ms_ : warm_up.front().ms);
+  const bool is_hopeless = !warm_up.empty() && warm_up.front().ms > 2 * effort.give_up_above_ms();
+  if (is_hopeless && !effort.exact()) series.Add(warm_up, watch_);  // as the only sample
   const SteadyTime begin = SteadyNow();
   while (true) {
     const int batch = series.Next(ElapsedSince(begin));

@@ -14,8 +14,9 @@ constexpr int kMostOfABatch = 32;
 // The time of samples after which the allowed error has doubled: a slow kernel would use many times as much time for
 // the same precision as a fast one.
 constexpr absl::Duration kPatience = absl::Milliseconds(4);
-// On H200s more than nine of ten first runs were longer than a sample by less than this.
-constexpr double kUsualOverheadMs = 0.2;
+// The longest usual time for reading the code, which is a part of the first run: on H200s more than nine of ten first
+// runs were longer than a sample by less than this.
+constexpr double kReadingMs = 0.2;
 
 // The relative standard error at which the median of a config that is far from the best is known well enough. Four
 // standard errors must fit between the median and `far_above_ms`. The time is also a sample for cost models, so the
@@ -40,25 +41,31 @@ double MedianClock(absl::Span<const Sample> samples) {
 
 }  // namespace
 
-bool SampleSeries::RanSlowly() const { return first_run_ms_ > effort_.give_up_above_ms() + kUsualOverheadMs; }
+// Returns true if the first run took longer than the limit, even without the time for reading the code.
+bool SampleSeries::RanSlowly() const { return first_run_ms_ > effort_.give_up_above_ms() + kReadingMs; }
 
 bool SampleSeries::GaveUp() const {
-  const double limit_ms = effort_.give_up_above_ms();
   if (all_.empty() || effort_.exact()) return false;
-  const auto faster = [](const Sample& a, const Sample& b) { return a.ms < b.ms; };
-  const double fastest_ms = std::min_element(all_.begin(), all_.end(), faster)->ms;
-  // One sample may be slow by chance, but not by a factor of two, and not if the first run was slow, too.
-  return fastest_ms > (all_.size() < kScreening && !RanSlowly() ? 2 * limit_ms : limit_ms);
+  const double limit_ms = effort_.give_up_above_ms();
+  const double fastest_ms = *std::min_element(least_ms_.begin(), least_ms_.end());
+  if (fastest_ms <= limit_ms) return false;
+  // One sample may be slow by chance, but not by a factor of two. Neither are a first run and a sample of about the
+  // same time.
+  return all_.size() >= kScreening || fastest_ms > 2 * limit_ms || (RanSlowly() && first_run_ms_ < 2 * fastest_ms);
 }
 
+// Returns true if the config would be far from the best at the best clock, too.
 bool SampleSeries::IsFar() const {
-  if (effort_.exact() || effort_.far_above_ms() <= 0 || all_.size() < kScreening) return false;
-  return Median(least_ms_) > effort_.far_above_ms();
+  return effort_.far_above_ms() > 0 && all_.size() >= kScreening && Median(least_ms_) > effort_.far_above_ms();
+}
+
+// Returns true if the samples, those at a low clock included, show that well enough.
+bool SampleSeries::IsKnownToBeFar() const {
+  return IsFar() && RelativeErrorOfMedian(least_ms_) <= FarPrecision(Median(least_ms_), effort_.far_above_ms());
 }
 
 bool SampleSeries::IsThrottledThroughout() const {
-  const int needed = IsFar() ? kScreening : std::max(effort_.min_samples(), kScreening);
-  const auto most_dropped = static_cast<size_t>(2 * needed);
+  const auto most_dropped = static_cast<size_t>(std::max(2 * effort_.min_samples(), 2 * kScreening));
   return all_.size() - counted_ms_.size() >= most_dropped && counted_ms_.size() < most_dropped / 2;
 }
 
@@ -80,6 +87,7 @@ int SampleSeries::Next(absl::Duration elapsed) const {
     const int missing = all_.empty() && RanSlowly() ? 1 : kScreening - static_cast<int>(all_.size());
     return std::min(missing, BatchSize(first_run_ms_, absl::Milliseconds(kBatchMs)));
   }
+  if (IsKnownToBeFar()) return 0;
   const absl::Duration budget = absl::Milliseconds(effort_.budget_ms());
   if (counted >= kScreening && (elapsed >= budget || counted >= effort_.max_samples())) return 0;
   const bool is_far = IsFar();
@@ -107,7 +115,8 @@ void SampleSeries::Add(absl::Span<const Sample> samples, const ClockWatch& watch
 }
 
 void SampleSeries::Describe(wire::Outcome* outcome) const {
-  const bool throughout = IsThrottledThroughout() || counted_ms_.empty();
+  const bool has_few = counted_ms_.empty() || (IsKnownToBeFar() && counted_ms_.size() < kScreening);
+  const bool throughout = has_few || IsThrottledThroughout();
   const std::vector<double> times_ms = throughout ? SampleTimes(all_) : counted_ms_;
   outcome->mutable_samples_ms()->Assign(times_ms.begin(), times_ms.end());
   outcome->set_throttled_throughout(throughout && !all_.empty());

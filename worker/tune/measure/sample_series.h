@@ -13,8 +13,8 @@ namespace telemetry::worker::tune::measure {
 // Decides how many samples a config gets and which of them count. Reads no clock: the caller passes the time.
 class SampleSeries {
  public:
-  // `first_run_ms` is the time of a run before the samples. It may be longer than a sample, because its code was read
-  // from memory.
+  // `first_run_ms` is the time of the run before the samples: the config's first run, whose time may include reading the
+  // code, or a warm-up.
   SampleSeries(const wire::Effort& effort, double first_run_ms) : effort_(effort), first_run_ms_(first_run_ms) {}
 
   // Returns the number of samples to take next, `elapsed` after the first batch began; 0: there are enough. A batch
@@ -28,12 +28,13 @@ class SampleSeries {
   void Describe(wire::Outcome* outcome) const;
 
  private:
-  // The number of samples that a first decision needs.
+  // The number of samples that show, by the fastest of them, that a config is slower than the limit.
   static constexpr int kScreening = 3;
 
   bool RanSlowly() const;
   bool GaveUp() const;
   bool IsFar() const;
+  bool IsKnownToBeFar() const;
   bool IsThrottledThroughout() const;
   int BatchSize(double sample_ms, absl::Duration left) const;
 

@@ -26,6 +26,7 @@ TEST(ClockWatchTest, AFewShortSamplesAreTooNoisyForTheBestClock) {
   const Sample usual = {0.01, kBestMhz};
   EXPECT_FALSE(WatchOf({{0.01, 2 * kBestMhz}, {0.01, 2 * kBestMhz}}).IsLow(usual));
   EXPECT_FALSE(WatchOf({{0.01, 2 * kBestMhz}, usual, usual}).IsLow(usual)) << "the median counts";
+  EXPECT_FALSE(WatchOf({{0.01, 2 * kBestMhz}, {0.01, 0}, {0.01, 0}}).IsLow(usual)) << "one clock is known";
   EXPECT_TRUE(WatchOf({{1, 2 * kBestMhz}}).IsLow(usual)) << "a long sample";
 }
 
