@@ -35,11 +35,12 @@ struct ArgumentLabel {
 
 // The time limit of a config and the precision that the measurement aims for.
 struct MeasureEffort {
-  // Sampling ends once the config is slower than this: in three samples, in its first run and one sample, or in one that
-  // is twice as slow. The tuner passes a multiple of the best time so far (3 times is plenty).
+  // Sampling ends once the config is slower than this: in three samples, in its first run and one sample, or in one
+  // that is twice as slow. The tuner passes a multiple of the best time so far (3 times is plenty).
   double give_up_above_ms = std::numeric_limits<double>::infinity();
-  // A config that is slower than this, at the best clock, is far from the best. It gets only the samples that show this,
-  // at least three, so that the error of its time may be 3%. The tuner passes the best time so far and a tenth more.
+  // A config that is slower than this, at the best clock, is far from the best. It gets only the samples that show
+  // this, at least three, so that the error of its time may be 3%. The tuner passes the best time so far and a tenth
+  // more.
   double far_above_ms = std::numeric_limits<double>::infinity();
   int min_samples = 8;
   int max_samples = 200;

@@ -13,8 +13,8 @@ namespace telemetry::worker::tune::measure {
 // Decides how many samples a config gets and which of them count. Reads no clock: the caller passes the time.
 class SampleSeries {
  public:
-  // `first_run_ms` is the time of the run before the samples: the config's first run, whose time may include reading the
-  // code, or a warm-up.
+  // `first_run_ms` is the time of the run before the samples: the config's first run, whose time may include reading
+  // the code, or a warm-up.
   SampleSeries(const wire::Effort& effort, double first_run_ms) : effort_(effort), first_run_ms_(first_run_ms) {}
 
   // Returns the number of samples to take next, `elapsed` after the first batch began; 0: there are enough. A batch
