@@ -54,14 +54,18 @@ bool SampleSeries::GaveUp() const {
   return all_.size() >= kScreening || fastest_ms > 2 * limit_ms || (RanSlowly() && first_run_ms_ < 2 * fastest_ms);
 }
 
-// Returns true if the config would be far from the best at the best clock, too.
-bool SampleSeries::IsFar() const {
-  return effort_.far_above_ms() > 0 && all_.size() >= kScreening && Median(least_ms_) > effort_.far_above_ms();
+// Returns the samples that count or, if these are too few, the least times of all samples.
+absl::Span<const double> SampleSeries::Decisive() const {
+  return counted_ms_.size() >= kScreening ? counted_ms_ : least_ms_;
 }
 
-// Returns true if the samples, those at a low clock included, show that well enough.
+bool SampleSeries::IsFar() const {
+  return effort_.far_above_ms() > 0 && all_.size() >= kScreening && Median(Decisive()) > effort_.far_above_ms();
+}
+
+// Returns true if the config is far from the best, and its time is known well enough for such a config.
 bool SampleSeries::IsKnownToBeFar() const {
-  return IsFar() && RelativeErrorOfMedian(least_ms_) <= FarPrecision(Median(least_ms_), effort_.far_above_ms());
+  return IsFar() && RelativeErrorOfMedian(Decisive()) <= FarPrecision(Median(Decisive()), effort_.far_above_ms());
 }
 
 bool SampleSeries::IsThrottledThroughout() const {
@@ -91,9 +95,7 @@ int SampleSeries::Next(absl::Duration elapsed) const {
   const absl::Duration budget = absl::Milliseconds(effort_.budget_ms());
   if (counted >= kScreening && (elapsed >= budget || counted >= effort_.max_samples())) return 0;
   const bool is_far = IsFar();
-  const double far_precision = is_far ? FarPrecision(Median(least_ms_), effort_.far_above_ms()) : 0;
-  const double own_precision = effort_.precision() * (1 + absl::FDivDuration(elapsed, kPatience));
-  const double precision = std::max(own_precision, far_precision);
+  const double precision = effort_.precision() * (1 + absl::FDivDuration(elapsed, kPatience));
   const int least = is_far ? kScreening : effort_.min_samples();
   const double error = RelativeErrorOfMedian(counted_ms_);
   if (counted >= least && error <= precision) return 0;

@@ -33,6 +33,7 @@ class SampleSeries {
 
   bool RanSlowly() const;
   bool GaveUp() const;
+  absl::Span<const double> Decisive() const;
   bool IsFar() const;
   bool IsKnownToBeFar() const;
   bool IsThrottledThroughout() const;
