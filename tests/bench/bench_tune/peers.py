@@ -5,7 +5,8 @@
 
 Needs a CUDA device and torch; --helion needs the package helion. Prints one JSON object for each case and peer. A time
 is the median of samples between two events, in microseconds. As in the tuner, the cache is flushed before each sample
-by reading 256 MiB. The time between two events without a launch is printed first, and is part of each time.
+by reading 256 MiB, and few samples are queued at once. The time between two events without a launch is printed first,
+and is part of each time.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from torch.nn import functional
 
 FLUSHED_BYTES = 256 << 20
 WARM_UP_RUNS = 5
-SAMPLES = 40
+SAMPLES = 60
+QUEUED_AT_ONCE = 3  # samples of a longer queue take longer (worker/tune/measure/sampler.h)
 NEAR = 1.02  # times a search's best time
 
 
@@ -39,16 +41,19 @@ class Timer:
         """Returns the median time of a launch in microseconds."""
         for _ in range(WARM_UP_RUNS):
             launch()
-        samples = []
-        for _ in range(SAMPLES):
-            self._flushed.sum()
-            begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-            begin.record()
-            launch()
-            end.record()
-            samples.append((begin, end))
-        torch.cuda.synchronize()
-        return round(1000 * statistics.median(begin.elapsed_time(end) for begin, end in samples), 2)
+        samples: list[float] = []
+        while len(samples) < SAMPLES:
+            intervals = []
+            for _ in range(QUEUED_AT_ONCE):
+                self._flushed.sum()
+                begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+                begin.record()
+                launch()
+                end.record()
+                intervals.append((begin, end))
+            torch.cuda.synchronize()
+            samples += [begin.elapsed_time(end) for begin, end in intervals]
+        return round(1000 * statistics.median(samples), 2)
 
 
 def softmax(x: torch.Tensor) -> torch.Tensor:

@@ -21,8 +21,9 @@ struct Sample {
 
 // Measures launches. A kernel that runs repeatedly finds its inputs in the L2 cache, but the first call in a real
 // program does not. Each sample therefore begins with a cache flush (cache_flush.h), unless the caller wants warm
-// caches. A clock stamp (clock_stamps.h), an event, the launch and an event follow. The host does not wait in between:
-// it queues the next sample while the device is busy.
+// caches. A clock stamp (clock_stamps.h), an event, the launch and an event follow. The host does not wait in between,
+// but queues few samples at once: on an H200, all samples of a long queue except the last three take 0.3 to 0.9 us
+// more.
 class Sampler {
  public:
   using Launch = std::function<absl::Status()>;  // queues one launch
@@ -31,8 +32,8 @@ class Sampler {
   // Returns the device's errors.
   static absl::StatusOr<std::unique_ptr<Sampler>> Create(std::shared_ptr<device::Device> device);
 
-  // Takes one sample of each launch, in this order, and blocks until they are done. The limit is
-  // ClockStamps::kMostStamps - 1 launches. Returns the errors of the launches and of the device.
+  // Takes one sample of each launch, in this order, and blocks until they are done. Returns the errors of the launches
+  // and of the device.
   absl::StatusOr<std::vector<Sample>> Take(absl::Span<const Launch> launches, Caches caches = Caches::kFlushed);
 
  private:
@@ -44,10 +45,12 @@ class Sampler {
   Sampler(std::shared_ptr<device::Device> device, std::unique_ptr<ClockStamps> stamps)
       : device_(std::move(device)), stamps_(std::move(stamps)) {}
 
+  // Appends samples of at most kQueuedAtOnce launches.
+  absl::Status TakeQueued(absl::Span<const Launch> launches, Caches caches, std::vector<Sample>* samples);
   absl::Status Flush();
   absl::Status Stamp(int index);
   absl::StatusOr<Interval> Queue(int index, const Launch& launch, Caches caches);
-  absl::Status ReadClocks(std::vector<Sample>* samples);
+  absl::Status ReadClocks(absl::Span<Sample> samples);
 
   const std::shared_ptr<device::Device> device_;
   const std::unique_ptr<ClockStamps> stamps_;  // null: the device has no counters
