@@ -10,8 +10,8 @@ namespace telemetry {
 inline constexpr size_t kElementsPerPart = size_t{1} << 18;
 
 // Calls work(begin, end) for consecutive parts of [0, size) that begin at multiples of `part`, on up to one thread per
-// processor, and returns when all calls have returned. The caller's thread takes part. With at most one part no thread
-// is started.
+// processor, and returns when all calls have returned. The caller's thread takes part, and the others are those of
+// earlier calls. Any thread may call it, also `work`.
 void ForEachPart(size_t size, size_t part, absl::FunctionRef<void(size_t begin, size_t end)> work);
 
 }  // namespace telemetry

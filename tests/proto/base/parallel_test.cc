@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <thread>
 #include <vector>
 
 namespace telemetry {
@@ -18,6 +19,29 @@ TEST(ParallelTest, EachElementIsInOnePart) {
     });
     for (const std::atomic<int>& count : visits) EXPECT_EQ(count, 1);
   }
+}
+
+TEST(ParallelTest, PartsMayHavePartsOfTheirOwn) {
+  std::atomic<int> visits = 0;
+  ForEachPart(50, 1, [&](size_t, size_t) {
+    ForEachPart(50, 1, [&](size_t begin, size_t end) { visits += static_cast<int>(end - begin); });
+  });
+  EXPECT_EQ(visits, 2500);
+}
+
+// Each call's function and counter are gone when it has returned, also if another call keeps all helpers busy.
+TEST(ParallelTest, SeveralThreadsMayCallItAtOnce) {
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < 4; ++caller) {
+    callers.emplace_back([] {
+      for (int call = 0; call < 200; ++call) {
+        std::vector<std::atomic<int>> visits(20);
+        ForEachPart(visits.size(), 1, [&visits](size_t begin, size_t) { ++visits[begin]; });
+        for (const std::atomic<int>& count : visits) EXPECT_EQ(count, 1);
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
 }
 
 }  // namespace
