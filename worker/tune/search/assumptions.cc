@@ -4,10 +4,12 @@
 #include <cmath>
 #include <limits>
 
-#include "worker/tune/search/cholesky.h"
-
 namespace telemetry::worker::tune::search {
 namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
 
 constexpr double kRelevance = 0.2;
 constexpr double kLeastRelevance = 0.02;
@@ -21,17 +23,17 @@ constexpr double kStep = 2;
 // A coordinate search over the hyperparameters that maximises Likelihood().
 class Fit {
  public:
-  Fit(const std::vector<std::vector<double>>& inputs, const std::vector<double>& values, Assumptions* assumptions)
+  Fit(const MatrixXd& inputs, const VectorXd& values, Assumptions* assumptions)
       : inputs_(inputs),
         values_(values),
         assumptions_(*assumptions),
-        squared_distances_(inputs.size()),
-        trial_(inputs.size()) {
-    for (size_t i = 0; i < assumptions_.relevances.size(); ++i) Move(i, Squared(assumptions_.relevances[i]));
+        squared_distances_(MatrixXd::Zero(inputs.cols(), inputs.cols())),
+        trial_(inputs.cols(), inputs.cols()) {
+    for (Index i = 0; i < assumptions_.relevances.size(); ++i) Move(i, Squared(assumptions_.relevances[i]));
     best_ = Likelihood();
   }
 
-  void ImproveRelevance(size_t feature) {
+  void ImproveRelevance(Index feature) {
     for (const double step : {kStep, 1 / kStep}) {
       const double before = assumptions_.relevances[feature];
       const double after = std::clamp(before * step, kLeastRelevance, kMostRelevance);
@@ -60,7 +62,7 @@ class Fit {
     return true;
   }
 
-  void Set(size_t feature, double relevance) {
+  void Set(Index feature, double relevance) {
     double& held = assumptions_.relevances[feature];
     const double change = Squared(relevance) - Squared(held);
     held = relevance;
@@ -68,56 +70,55 @@ class Fit {
   }
 
   // Adds a feature's contribution to all squared distances.
-  void Move(size_t feature, double squared_relevance) {
-    for (size_t i = 0; i < inputs_.size(); ++i) {
-      double* row = squared_distances_.row(i);
-      for (size_t j = 0; j < i; ++j) row[j] += squared_relevance * Squared(inputs_[i][feature] - inputs_[j][feature]);
+  void Move(Index feature, double squared_relevance) {
+    const VectorXd values = inputs_.row(feature);
+    for (Index j = 0; j < values.size(); ++j) {
+      const Index below = values.size() - j - 1;
+      squared_distances_.col(j).tail(below).array() +=
+          squared_relevance * (values.tail(below).array() - values[j]).square();
     }
   }
 
   // Returns the log likelihood of the values, with their most likely scale, plus the log prior of the relevances.
   double Likelihood() {
-    for (size_t i = 0; i < inputs_.size(); ++i) {
-      const double* distances = squared_distances_.row(i);
-      double* row = trial_.row(i);
-      for (size_t j = 0; j < i; ++j) row[j] = CorrelationAt(distances[j]);
-      row[i] = 1 + assumptions_.noise;
+    for (Index j = 0; j < trial_.cols(); ++j) {
+      const Index below = trial_.rows() - j - 1;
+      trial_.col(j).tail(below) = squared_distances_.col(j).tail(below);
+      ToCorrelations(trial_.col(j).tail(below));
+      trial_(j, j) = 1 + assumptions_.noise;
     }
-    if (!Factorize(&trial_)) return -std::numeric_limits<double>::infinity();
-    double squares = 1e-12;
-    for (const double x : SolveLower(trial_, values_)) squares += x * x;
-    double likelihood = -0.5 * static_cast<double>(values_.size()) * std::log(squares);
-    for (size_t i = 0; i < trial_.size(); ++i) likelihood -= std::log(trial_.row(i)[i]);
-    for (const double relevance : assumptions_.relevances) {
-      likelihood -= 0.5 * Squared(std::log(relevance / kRelevance) / kRelevanceSpread);
-    }
-    return likelihood;
+    const Eigen::LLT<Eigen::Ref<MatrixXd>> factors(trial_);
+    if (factors.info() != Eigen::Success) return -std::numeric_limits<double>::infinity();
+    const double squares = 1e-12 + factors.matrixL().solve(values_).squaredNorm();
+    const auto log_prior = (assumptions_.relevances.array() / kRelevance).log() / kRelevanceSpread;
+    return -0.5 * static_cast<double>(values_.size()) * std::log(squares) - trial_.diagonal().array().log().sum() -
+           0.5 * log_prior.square().sum();
   }
 
-  const std::vector<std::vector<double>>& inputs_;
-  const std::vector<double>& values_;
+  const MatrixXd& inputs_;
+  const VectorXd& values_;
   Assumptions& assumptions_;
-  LowerTriangle squared_distances_;
-  LowerTriangle trial_;
+  MatrixXd squared_distances_;  // the lower triangle; the upper one is not used
+  MatrixXd trial_;              // correlations plus noise, or their factors: the lower triangle
   double best_ = 0;
 };
 
 }  // namespace
 
-Assumptions Assumptions::For(size_t features) {
-  return {.relevances = std::vector<double>(features, kRelevance), .noise = kNoise};
+Assumptions Assumptions::For(Index features) {
+  return {.relevances = VectorXd::Constant(features, kRelevance), .noise = kNoise};
 }
 
-double CorrelationAt(double squared_distance) {
-  const double far = std::sqrt(5 * std::max(0.0, squared_distance));
-  return (1 + far + far * far / 3) * std::exp(-far);
+void ToCorrelations(Eigen::Ref<MatrixXd> squared_distances) {
+  auto values = squared_distances.array();
+  values = (5 * values.max(0)).sqrt();
+  values = (1 + values + values.square() / 3) * (-values).exp();
 }
 
-void FitAssumptions(const std::vector<std::vector<double>>& inputs, const std::vector<double>& values, int rounds,
-                    Assumptions* assumptions) {
+void FitAssumptions(const MatrixXd& inputs, const VectorXd& values, int rounds, Assumptions* assumptions) {
   Fit fit(inputs, values, assumptions);
   for (int round = 0; round < rounds; ++round) {
-    for (size_t feature = 0; feature < assumptions->relevances.size(); ++feature) fit.ImproveRelevance(feature);
+    for (Index feature = 0; feature < inputs.rows(); ++feature) fit.ImproveRelevance(feature);
     fit.ImproveNoise();
   }
 }

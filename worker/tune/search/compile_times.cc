@@ -2,19 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
-#include <numeric>
-#include <utility>
 
 #include "proto/statistics/samples.h"
-#include "worker/tune/search/cholesky.h"
 
 namespace telemetry::worker::tune::search {
 namespace {
 
 // The slopes that are expected before there are times. Those of searches of four kernels were 0.2 to 0.5 for
 // characters, 0.1 to 0.4 for elements and -0.1 to 0.1 for wgmmas.
-constexpr std::array<double, 3> kSlopes = {0.4, 0.2, -0.05};
+const Eigen::Vector3d kSlopes(0.4, 0.2, -0.05);
 constexpr double kDeviationOfSlopes = 0.2;  // from the expected ones
 constexpr double kDeviationOfTimes = 0.4;   // of the logarithm of a time from that of the regression
 
@@ -32,36 +28,20 @@ void CompileTimes::Add(const codegen::CodeSize& size, double seconds) {
 // Minimises the squared errors plus the squared distances of the slopes from the expected ones, each divided by its
 // variance.
 void CompileTimes::Fit() {
-  const auto count = static_cast<double>(inputs_.size());
-  means_ = {};
-  for (const Input& input : inputs_) {
-    for (size_t i = 0; i < input.size(); ++i) means_[i] += input[i] / count;
-  }
-  mean_log_seconds_ = std::accumulate(log_seconds_.begin(), log_seconds_.end(), 0.0) / count;
+  const auto count = static_cast<Eigen::Index>(inputs_.size());
+  const Eigen::Map<const Eigen::Matrix3Xd> inputs(inputs_.front().data(), 3, count);
+  const Eigen::Map<const Eigen::VectorXd> times(log_seconds_.data(), count);
+  means_ = inputs.rowwise().mean();
+  mean_log_seconds_ = times.mean();
+  const Eigen::Matrix3Xd centred = inputs.colwise() - means_;
   const double weight = std::pow(kDeviationOfTimes / kDeviationOfSlopes, 2);
-  LowerTriangle matrix(kSlopes.size());
-  std::vector<double> right(kSlopes.size());
-  for (size_t i = 0; i < kSlopes.size(); ++i) {
-    matrix.row(i)[i] = weight;
-    right[i] = weight * kSlopes[i];
-    for (size_t k = 0; k < inputs_.size(); ++k) {
-      const double centred = inputs_[k][i] - means_[i];
-      right[i] += centred * (log_seconds_[k] - mean_log_seconds_);
-      for (size_t j = 0; j <= i; ++j) matrix.row(i)[j] += centred * (inputs_[k][j] - means_[j]);
-    }
-  }
-  Factorize(&matrix);
-  const std::vector<double> slopes = SolveUpper(matrix, SolveLower(matrix, std::move(right)));
-  std::copy(slopes.begin(), slopes.end(), slopes_.begin());
+  const Eigen::Matrix3d matrix = centred * centred.transpose() + weight * Eigen::Matrix3d::Identity();
+  slopes_ = matrix.llt().solve(centred * (times.array() - mean_log_seconds_).matrix() + weight * kSlopes);
   median_ = statistics::QuantilesOf(log_seconds_)->median;
   fitted_ = inputs_.size();
 }
 
-double CompileTimes::Expected(const Input& input) const {
-  double expected = mean_log_seconds_;
-  for (size_t i = 0; i < input.size(); ++i) expected += slopes_[i] * (input[i] - means_[i]);
-  return expected;
-}
+double CompileTimes::Expected(const Input& input) const { return mean_log_seconds_ + slopes_.dot(input - means_); }
 
 bool CompileTimes::IsTooLong(const codegen::CodeSize& size) {
   if (inputs_.size() < kLeastTimes || !best_) return false;

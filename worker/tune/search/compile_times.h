@@ -1,6 +1,6 @@
 #pragma once
 
-#include <array>
+#include <Eigen/Dense>
 #include <optional>
 #include <vector>
 
@@ -29,7 +29,7 @@ class CompileTimes {
   bool IsTooLong(const codegen::CodeSize& size);
 
  private:
-  using Input = std::array<double, 3>;  // the logarithms of the numbers in CodeSize
+  using Input = Eigen::Vector3d;  // the logarithms of the numbers in CodeSize
 
   static Input InputOf(const codegen::CodeSize& size);
   void Fit();
@@ -40,8 +40,8 @@ class CompileTimes {
   std::vector<double> log_seconds_;
   size_t fitted_ = 0;  // times in the next members
   std::optional<Input> best_;
-  Input slopes_ = {};
-  Input means_ = {};
+  Input slopes_ = Input::Zero();
+  Input means_ = Input::Zero();
   double mean_log_seconds_ = 0;
   double median_ = 0;  // of log_seconds_
 };

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -10,6 +9,8 @@
 
 namespace telemetry::worker::tune::search {
 namespace {
+
+using Eigen::VectorXd;
 
 constexpr size_t kLeastRelatedTimes = 5;
 constexpr size_t kMostRelatedRows = 400;  // of all runs: the model is O(n^3)
@@ -49,11 +50,14 @@ std::vector<RelatedRow> RowsOf(const PointSpace& space, const RelatedRun& run) {
   return rows;
 }
 
+VectorXd ToVector(const std::vector<double>& values) {
+  return Eigen::Map<const VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()));
+}
+
 }  // namespace
 
 RelatedModel::RelatedModel(const PointSpace& space, const std::vector<RelatedRun>& runs)
-    : times_(ComputeFeatures(space, space.Default()).size()),
-      failures_(ComputeFeatures(space, space.Default()).size()) {
+    : times_(CountFeatures(space)), failures_(CountFeatures(space)) {
   std::vector<RelatedRow> rows;
   for (size_t i = 0; i < std::min(runs.size(), kMostRelatedRuns); ++i) {
     if (!std::isfinite(runs[i].noise)) continue;
@@ -62,30 +66,30 @@ RelatedModel::RelatedModel(const PointSpace& space, const std::vector<RelatedRun
     std::move(of_run.begin(), of_run.end(), std::back_inserter(rows));
   }
   const size_t stride = (rows.size() + kMostRelatedRows - 1) / kMostRelatedRows;
-  std::vector<Features> inputs;
-  std::vector<Features> failure_inputs;
+  std::vector<Point> points;
+  std::vector<Point> failure_points;
   std::vector<double> values;
   std::vector<double> noises;
   std::vector<double> failures;
   std::vector<double> failure_noises;
   for (size_t i = 0; i < rows.size(); i += stride) {
-    Features features = ComputeFeatures(space, rows[i].point);
     if (rows[i].value) {
-      inputs.push_back(features);
+      points.push_back(rows[i].point);
       values.push_back(*rows[i].value);
       noises.push_back(rows[i].noise);
     }
-    failure_inputs.push_back(std::move(features));
+    failure_points.push_back(rows[i].point);
     failures.push_back(rows[i].value ? 0 : 1);
     failure_noises.push_back(rows[i].noise);
   }
   if (values.size() < kLeastRelatedTimes) return;
   has_times_ = true;
   has_failures_ = values.size() < failures.size();
-  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-  for (const double value : values) variance_ += (value - mean) * (value - mean) / static_cast<double>(values.size());
-  times_.Fit(std::move(inputs), values, noises);
-  if (has_failures_) failures_.Fit(std::move(failure_inputs), failures, failure_noises);
+  const VectorXd value_vector = ToVector(values);
+  variance_ = (value_vector.array() - value_vector.mean()).square().mean();
+  times_.Fit(ComputeFeatures(space, points), value_vector, ToVector(noises));
+  if (has_failures_)
+    failures_.Fit(ComputeFeatures(space, failure_points), ToVector(failures), ToVector(failure_noises));
 }
 
 }  // namespace telemetry::worker::tune::search

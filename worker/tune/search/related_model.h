@@ -1,6 +1,6 @@
 #pragma once
 
-#include <algorithm>
+#include <Eigen/Dense>
 #include <vector>
 
 #include "worker/tune/search/gaussian_process.h"
@@ -18,11 +18,13 @@ class RelatedModel {
 
   // False: there are no usable results, and the functions below must not be called.
   bool has_times() const { return has_times_; }
-  // Returns the expected logarithm of the time relative to the best time of the run.
-  double ExpectedTime(const Features& features) const { return times_.PredictMean(features); }
+  // Returns the expected logarithm of the time relative to the best time of the run, for each column of features
+  // (ComputeFeatures).
+  Eigen::ArrayXd ExpectedTime(const Eigen::MatrixXd& features) const { return times_.PredictMeans(features).array(); }
   // Returns the expected probability of failure, from 0 to 1; 0 if no result is a failure.
-  double ExpectedFailure(const Features& features) const {
-    return has_failures_ ? std::clamp(failures_.PredictMean(features), 0.0, 1.0) : 0;
+  Eigen::ArrayXd ExpectedFailure(const Eigen::MatrixXd& features) const {
+    if (!has_failures_) return Eigen::ArrayXd::Zero(features.cols());
+    return failures_.PredictMeans(features).array().max(0).min(1);
   }
   // The variance of the values of ExpectedTime among the results.
   double variance() const { return variance_; }

@@ -2,16 +2,22 @@
 
 #include <algorithm>
 #include <cmath>
-#include <future>
 #include <numbers>
 #include <utility>
 
+#include "proto/base/parallel.h"
 #include "proto/statistics/samples.h"
 #include "worker/tune/search/prior_weights.h"
 #include "worker/tune/search/tile_shape.h"
 
 namespace telemetry::worker::tune::search {
 namespace {
+
+using Eigen::ArrayXd;
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+using Features = std::vector<double>;
 
 constexpr size_t kLeastTimes = 5;
 // A model keeps at most kObservations: the kBestObservations with the lowest values, and an even selection of the
@@ -25,19 +31,25 @@ constexpr double kFailureMalus = 0.5;
 const double kLongCompiling = std::log(2.5);
 constexpr double kCompilingDeviation = 0.4;
 
-double NormalDensity(double x) { return std::exp(-0.5 * x * x) / std::sqrt(2 * std::numbers::pi); }
-double NormalShare(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
+ArrayXd NormalDensity(const ArrayXd& x) { return (-0.5 * x.square()).exp() / std::sqrt(2 * std::numbers::pi); }
+ArrayXd NormalShare(const ArrayXd& x) {
+  return x.unaryExpr([](double value) { return 0.5 * std::erfc(-value / std::numbers::sqrt2); });
+}
 
-// Inputs and values for a Gaussian process.
+// The points and values that a Gaussian process learns.
 struct Observations {
-  void Add(Features input, double value) {
-    inputs.push_back(std::move(input));
+  void Add(const Point& point, double value) {
+    points.push_back(point);
     values.push_back(value);
   }
 
-  std::vector<Features> inputs;
+  std::vector<Point> points;
   std::vector<double> values;
 };
+
+ArrayXd ToArray(const std::vector<double>& values) {
+  return Eigen::Map<const ArrayXd>(values.data(), static_cast<Index>(values.size()));
+}
 
 // Returns at most kObservations: those with the lowest values, and an even selection of the others.
 Observations Thinned(Observations all) {
@@ -51,15 +63,12 @@ Observations Thinned(Observations all) {
   for (size_t i = 0; i < kObservations; ++i) {
     const size_t rank =
         i < kBestObservations ? i : kBestObservations + (i - kBestObservations) * (size - kBestObservations) / others;
-    thinned.inputs.push_back(std::move(all.inputs[order[rank]]));
-    thinned.values.push_back(all.values[order[rank]]);
+    thinned.Add(all.points[order[rank]], all.values[order[rank]]);
   }
   return thinned;
 }
 
-}  // namespace
-
-Features ComputeFeatures(const PointSpace& space, const Point& point) {
+Features FeaturesOf(const PointSpace& space, const Point& point) {
   Features features;
   for (size_t i = 0; i < point.size(); ++i) space.dimensions()[i].Encode(point[i], &features);
   const TileShape shape = ComputeTileShape(space, point);
@@ -67,12 +76,25 @@ Features ComputeFeatures(const PointSpace& space, const Point& point) {
   return features;
 }
 
+}  // namespace
+
+Index CountFeatures(const PointSpace& space) { return static_cast<Index>(FeaturesOf(space, space.Default()).size()); }
+
+MatrixXd ComputeFeatures(const PointSpace& space, absl::Span<const Point> points) {
+  MatrixXd features(CountFeatures(space), static_cast<Index>(points.size()));
+  for (Index i = 0; i < features.cols(); ++i) {
+    const Features of_point = FeaturesOf(space, points[static_cast<size_t>(i)]);
+    features.col(i) = Eigen::Map<const VectorXd>(of_point.data(), features.rows());
+  }
+  return features;
+}
+
 SurrogateModel::SurrogateModel(const PointSpace& space, const RelatedModel* related, double predicted_variance)
     : related_(related != nullptr && related->has_times() ? related : nullptr),
       predicted_variance_(predicted_variance),
-      times_(ComputeFeatures(space, space.Default()).size()),
-      failures_(ComputeFeatures(space, space.Default()).size()),
-      compiling_(ComputeFeatures(space, space.Default()).size()) {}
+      times_(CountFeatures(space)),
+      failures_(CountFeatures(space)),
+      compiling_(CountFeatures(space)) {}
 
 bool SurrogateModel::Fit(const PointSpace& space, const std::vector<Outcome>& outcomes,
                          const std::deque<Point>& refused) {
@@ -81,14 +103,13 @@ bool SurrogateModel::Fit(const PointSpace& space, const std::vector<Outcome>& ou
   Observations compiling;
   std::vector<double> predicted_times;  // of `times`
   for (const Outcome& outcome : outcomes) {
-    const Features features = ComputeFeatures(space, outcome.point);
-    if (outcome.compile_s) compiling.Add(features, std::log(*outcome.compile_s));
-    failures.Add(features, outcome.perf_ms ? 0 : 1);
+    if (outcome.compile_s) compiling.Add(outcome.point, std::log(*outcome.compile_s));
+    failures.Add(outcome.point, outcome.perf_ms ? 0 : 1);
     if (!outcome.perf_ms) continue;
-    times.Add(features, std::log(*outcome.perf_ms));
+    times.Add(outcome.point, std::log(*outcome.perf_ms));
     predicted_times.push_back(outcome.predicted);
   }
-  for (const Point& point : refused) failures.Add(ComputeFeatures(space, point), 1);
+  for (const Point& point : refused) failures.Add(point, 1);
   if (times.values.size() < kLeastTimes) return false;
   best_ = *std::min_element(times.values.begin(), times.values.end());
   for (double& value : times.values) value = std::min(value, best_ + kSlowest);
@@ -96,34 +117,39 @@ bool SurrogateModel::Fit(const PointSpace& space, const std::vector<Outcome>& ou
   if (compiling.values.size() >= kLeastTimes) {
     long_compiling_ = statistics::QuantilesOf(compiling.values)->median + kLongCompiling;
   }
-  FitPrior(times.inputs, predicted_times, times.values);
+  FitPrior(ComputeFeatures(space, times.points), predicted_times, times.values);
   // Without any time, configs like those that compiled for long would stay as unknown and as promising as before, and a
   // search would try one after another. They count as slower than three quarters of the others.
   const double slow = statistics::QuantilesOf(times.values)->p75;
   for (const Outcome& outcome : outcomes) {
     if (outcome.perf_ms || !outcome.compile_s || std::log(*outcome.compile_s) <= long_compiling_) continue;
-    times.Add(ComputeFeatures(space, outcome.point), slow);
+    times.Add(outcome.point, slow);
     predicted_times.push_back(outcome.predicted);
   }
-  for (size_t i = 0; i < times.values.size(); ++i) times.values[i] -= Prior(times.inputs[i], predicted_times[i]);
-  for (size_t i = 0; i < failures.values.size(); ++i) failures.values[i] -= FailurePrior(failures.inputs[i]);
-  const auto fit = [](GaussianProcess* process, Observations observations) {
-    observations = Thinned(std::move(observations));
-    process->Fit(std::move(observations.inputs), observations.values);
+  const auto subtract = [](const ArrayXd& prior, std::vector<double>* values) {
+    for (size_t i = 0; i < values->size(); ++i) (*values)[i] -= prior[static_cast<Index>(i)];
   };
-  std::vector<std::future<void>> fits;
-  if (has_failures_) fits.push_back(std::async(std::launch::async, fit, &failures_, std::move(failures)));
-  if (knows_compiling()) fits.push_back(std::async(std::launch::async, fit, &compiling_, std::move(compiling)));
-  fit(&times_, std::move(times));
+  subtract(Prior(ComputeFeatures(space, times.points), ToArray(predicted_times)), &times.values);
+  subtract(FailurePrior(ComputeFeatures(space, failures.points)), &failures.values);
+  std::vector<std::pair<GaussianProcess*, Observations>> fits;
+  fits.emplace_back(&times_, std::move(times));
+  if (has_failures_) fits.emplace_back(&failures_, std::move(failures));
+  if (knows_compiling()) fits.emplace_back(&compiling_, std::move(compiling));
+  ForEachPart(fits.size(), 1, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      const Observations observations = Thinned(std::move(fits[i].second));
+      fits[i].first->Fit(ComputeFeatures(space, observations.points), ToArray(observations.values).matrix());
+    }
+  });
   return true;
 }
 
-void SurrogateModel::FitPrior(const std::vector<Features>& inputs, const std::vector<double>& predicted,
+void SurrogateModel::FitPrior(const MatrixXd& features, const std::vector<double>& predicted,
                               const std::vector<double>& values) {
   std::vector<PriorPrediction> priors;
   if (related_ != nullptr) {
-    priors.push_back({.predicted = {}, .variance = related_->variance()});
-    for (const Features& input : inputs) priors.back().predicted.push_back(related_->ExpectedTime(input));
+    const ArrayXd times = related_->ExpectedTime(features);
+    priors.push_back({.predicted = {times.begin(), times.end()}, .variance = related_->variance()});
   }
   if (predicted_variance_ > 0) priors.push_back({.predicted = predicted, .variance = predicted_variance_});
   const std::vector<double> weights = PriorWeights(priors, values);
@@ -131,35 +157,39 @@ void SurrogateModel::FitPrior(const std::vector<Features>& inputs, const std::ve
   if (predicted_variance_ > 0) predicted_weight_ = weights.back();
 }
 
-double SurrogateModel::Prior(const Features& features, double predicted) const {
-  const double related = related_ == nullptr ? 0 : related_weight_ * related_->ExpectedTime(features);
-  return related + predicted_weight_ * predicted;
+ArrayXd SurrogateModel::Prior(const MatrixXd& features, const ArrayXd& predicted) const {
+  ArrayXd prior = predicted_weight_ * predicted;
+  if (related_ != nullptr) prior += related_weight_ * related_->ExpectedTime(features);
+  return prior;
 }
 
-double SurrogateModel::FailurePrior(const Features& features) const {
-  return related_ == nullptr ? 0 : related_->ExpectedFailure(features);
+ArrayXd SurrogateModel::FailurePrior(const MatrixXd& features) const {
+  if (related_ == nullptr) return ArrayXd::Zero(features.cols());
+  return related_->ExpectedFailure(features);
 }
 
-double SurrogateModel::ChanceToRun(const Features& features) const {
-  const double own = has_failures_ ? failures_.PredictMean(features) : 0;
-  return std::clamp(1 - own - FailurePrior(features), 0.02, 1.0) * ChanceToCompile(features);
+ArrayXd SurrogateModel::ChanceToRun(const MatrixXd& features) const {
+  ArrayXd failure = FailurePrior(features);
+  if (has_failures_) failure += failures_.PredictMeans(features).array();
+  return (1 - failure).max(0.02).min(1.0) * ChanceToCompile(features);
 }
 
-double SurrogateModel::ChanceToCompile(const Features& features) const {
-  if (!knows_compiling()) return 1;
-  return NormalShare((long_compiling_ - compiling_.PredictMean(features)) / kCompilingDeviation);
+ArrayXd SurrogateModel::ChanceToCompile(const MatrixXd& features) const {
+  if (!knows_compiling()) return ArrayXd::Ones(features.cols());
+  return NormalShare((long_compiling_ - compiling_.PredictMeans(features).array()) / kCompilingDeviation);
 }
 
-double SurrogateModel::ExpectedGain(const Features& features, double predicted) const {
-  const GaussianProcess::Prediction time = times_.Predict(features);
-  const double deviation = std::max(1e-9, time.deviation);
-  const double lead = (best_ - time.mean - Prior(features, predicted)) / deviation;
-  const double gain = deviation * (lead * NormalShare(lead) + NormalDensity(lead));
-  return std::max(0.0, gain) * ChanceToRun(features);
+ArrayXd SurrogateModel::ExpectedGain(const MatrixXd& features, const ArrayXd& predicted) const {
+  const GaussianProcess::Predictions times = times_.Predict(features);
+  const ArrayXd deviations = times.deviations.array().max(1e-9);
+  const ArrayXd lead = (best_ - times.means.array() - Prior(features, predicted)) / deviations;
+  const ArrayXd gain = deviations * (lead * NormalShare(lead) + NormalDensity(lead));
+  return gain.max(0) * ChanceToRun(features);
 }
 
-double SurrogateModel::ExpectedTime(const Features& features, double predicted) const {
-  return times_.PredictMean(features) + Prior(features, predicted) + kFailureMalus * (1 - ChanceToRun(features));
+ArrayXd SurrogateModel::ExpectedTime(const MatrixXd& features, const ArrayXd& predicted) const {
+  return times_.PredictMeans(features).array() + Prior(features, predicted) +
+         kFailureMalus * (1 - ChanceToRun(features));
 }
 
 }  // namespace telemetry::worker::tune::search

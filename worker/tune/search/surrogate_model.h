@@ -1,20 +1,26 @@
 #pragma once
 
-#include <cstddef>
+#include <Eigen/Dense>
 #include <deque>
 #include <limits>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "worker/tune/search/gaussian_process.h"
 #include "worker/tune/search/generational_search.h"
 #include "worker/tune/search/related_model.h"
 
 namespace telemetry::worker::tune::search {
 
-// Returns the features of a point for a model: those of each dimension, then those of the tile shape.
-Features ComputeFeatures(const PointSpace& space, const Point& point);
+// Returns the features of points for a model, one column for each point: those of each dimension, then those of the
+// tile shape.
+Eigen::MatrixXd ComputeFeatures(const PointSpace& space, absl::Span<const Point> points);
+// Returns the number of features.
+Eigen::Index CountFeatures(const PointSpace& space);
 
 // A model of the outcomes so far. For points that were not tried it predicts the time and the probability of failure.
+// `features` are those of ComputeFeatures, and results have one element for each column. Const methods may be called
+// from several threads.
 class SurrogateModel {
  public:
   // `related` may be null, and must outlive the model otherwise. `predicted_variance` is the variance of a cost model's
@@ -26,24 +32,26 @@ class SurrogateModel {
   bool Fit(const PointSpace& space, const std::vector<Outcome>& outcomes, const std::deque<Point>& refused);
 
   // Returns the expected improvement over the best time so far, in the logarithm of the time, multiplied by the
-  // probability that the config runs. Never negative. `predicted` is the cost model's prediction for the config.
-  double ExpectedGain(const Features& features, double predicted) const;
+  // probability that the config runs. Never negative. `predicted` are the cost model's predictions for the configs.
+  Eigen::ArrayXd ExpectedGain(const Eigen::MatrixXd& features, const Eigen::ArrayXd& predicted) const;
   // Returns the predicted mean of the logarithm of the time, plus a penalty for the probability of failure.
-  double ExpectedTime(const Features& features, double predicted) const;
-  // Returns the correlation of the times of two points, from 0 to 1.
-  double Likeness(const Features& a, const Features& b) const { return times_.Correlation(a, b); }
+  Eigen::ArrayXd ExpectedTime(const Eigen::MatrixXd& features, const Eigen::ArrayXd& predicted) const;
+  // Returns the correlation of the time of one point with those of others, from 0 to 1.
+  Eigen::ArrayXd Likeness(const Eigen::VectorXd& of_one, const Eigen::MatrixXd& features) const {
+    return times_.Correlations(of_one, features).array();
+  }
 
  private:
-  double ChanceToRun(const Features& features) const;
+  Eigen::ArrayXd ChanceToRun(const Eigen::MatrixXd& features) const;
   // Returns the probability that the config's source does not compile for much longer than others.
-  double ChanceToCompile(const Features& features) const;
+  Eigen::ArrayXd ChanceToCompile(const Eigen::MatrixXd& features) const;
   bool knows_compiling() const { return long_compiling_ < std::numeric_limits<double>::infinity(); }
   // Sets the weights.
-  void FitPrior(const std::vector<Features>& inputs, const std::vector<double>& predicted,
+  void FitPrior(const Eigen::MatrixXd& features, const std::vector<double>& predicted,
                 const std::vector<double>& values);
   // Returns the part of the logarithm of the time that the related runs and the cost model predict; 0 without both.
-  double Prior(const Features& features, double predicted) const;
-  double FailurePrior(const Features& features) const;
+  Eigen::ArrayXd Prior(const Eigen::MatrixXd& features, const Eigen::ArrayXd& predicted) const;
+  Eigen::ArrayXd FailurePrior(const Eigen::MatrixXd& features) const;
 
   const RelatedModel* const related_;
   const double predicted_variance_;

@@ -8,6 +8,10 @@
 namespace telemetry::worker::tune::search {
 namespace {
 
+using Eigen::ArrayXd;
+using Eigen::Index;
+using Eigen::MatrixXd;
+
 constexpr size_t kParents = 12;         // best points that are mixed
 constexpr int kMixtures = 300;          // mixtures among the candidates
 constexpr int kStrangers = 200;         // plausible random points among the candidates
@@ -44,7 +48,7 @@ void SurrogateSearch::FillStart() {
   for (int i = 0; i < kStrangers; ++i) points.push_back(sampler().Plausible());
   const auto is_invalid = [this](const Point& point) { return !space().IsValid(point); };
   points.erase(std::remove_if(points.begin(), points.end(), is_invalid), points.end());
-  const auto worth = [this](const Features& features, double /*predicted*/) {
+  const auto worth = [this](const MatrixXd& features, const ArrayXd& /*predicted*/) -> ArrayXd {
     return -related_.ExpectedTime(features) - related_.ExpectedFailure(features);
   };
   OfferInOrder(Climb(points, worth, kClimbs), offered() + kFirstOfRelated);
@@ -73,7 +77,7 @@ void SurrogateSearch::Fill(size_t count) {
 }
 
 void SurrogateSearch::Polish(size_t count) {
-  const auto worth = [this](const Features& features, double predicted) {
+  const auto worth = [this](const MatrixXd& features, const ArrayXd& predicted) -> ArrayXd {
     return -model_.ExpectedTime(features, predicted);
   };
   OfferInOrder(Climb(Around(kPolishedAround), worth, /*rounds=*/0), count);
@@ -83,15 +87,10 @@ void SurrogateSearch::Explore(size_t count) {
   std::vector<Point> points = Around(kExploredAround);
   for (Point& point : Mixtures()) points.push_back(std::move(point));
   for (int i = 0; i < kStrangers; ++i) points.push_back(sampler().Plausible());
-  const auto worth = [this](const Features& features, double predicted) {
+  const auto worth = [this](const MatrixXd& features, const ArrayXd& predicted) {
     return model_.ExpectedGain(features, predicted);
   };
-  std::vector<Candidate> candidates = Climb(points, worth, kClimbs);
-  for (const Point& unfinished : Unfinished()) {
-    const Features features = ComputeFeatures(space(), unfinished);
-    for (Candidate& candidate : candidates) candidate.worth *= 1 - model_.Likeness(features, candidate.features);
-  }
-  OfferApart(std::move(candidates), count);
+  OfferApart(Climb(points, worth, kClimbs), count);
 }
 
 // Returns the points that were not offered before as candidates. Each round adds the neighbours of the best ones.
@@ -129,13 +128,11 @@ void SurrogateSearch::Consider(const std::vector<Point>& points, Worth worth, st
     added.push_back(point);
   }
   const std::vector<double> predictions = predicted_times().Of(added);
-  ForEachPart(candidates->size() - before, kConsideredAtOnce, [&](size_t begin, size_t end) {
-    for (size_t i = before + begin; i < before + end; ++i) {
-      Candidate& candidate = (*candidates)[i];
-      candidate.features = ComputeFeatures(space(), candidate.point);
-      candidate.predicted = predictions[i - before];
-      candidate.worth = worth(candidate.features, candidate.predicted);
-    }
+  ForEachPart(added.size(), kConsideredAtOnce, [&](size_t begin, size_t end) {
+    const auto predicted = Eigen::Map<const ArrayXd>(&predictions[begin], static_cast<Index>(end - begin));
+    const ArrayXd worths =
+        worth(ComputeFeatures(space(), absl::MakeSpan(added).subspan(begin, end - begin)), predicted);
+    for (size_t i = begin; i < end; ++i) (*candidates)[before + i].worth = worths[static_cast<Index>(i - begin)];
   });
 }
 
@@ -149,17 +146,25 @@ void SurrogateSearch::OfferInOrder(std::vector<Candidate> candidates, size_t siz
   }
 }
 
-// Offers the candidates in descending order of worth. Each one reduces the worth of similar ones: their trials would
-// give the same information, or they have no code either.
-void SurrogateSearch::OfferApart(std::vector<Candidate> candidates, size_t count) {
-  while (offered() < count && !candidates.empty() && !is_full()) {
-    const auto best = std::max_element(candidates.begin(), candidates.end(),
-                                       [](const Candidate& a, const Candidate& b) { return a.worth < b.worth; });
-    const Candidate taken = std::move(*best);
-    if (best != candidates.end() - 1) *best = std::move(candidates.back());
-    candidates.pop_back();
-    Offer(taken.point);
-    for (Candidate& other : candidates) other.worth *= 1 - model_.Likeness(taken.features, other.features);
+// Offers the candidates in descending order of worth. Each one, and each point that has no outcome yet, reduces the
+// worth of similar ones: their trials would give the same information, or they have no code either.
+void SurrogateSearch::OfferApart(const std::vector<Candidate>& candidates, size_t count) {
+  std::vector<Point> points;
+  ArrayXd worths(static_cast<Index>(candidates.size()));
+  for (const Candidate& candidate : candidates) {
+    worths[static_cast<Index>(points.size())] = candidate.worth;
+    points.push_back(candidate.point);
+  }
+  const MatrixXd features = ComputeFeatures(space(), points);
+  const std::vector<Point> unfinished = Unfinished();
+  const MatrixXd of_unfinished = ComputeFeatures(space(), unfinished);
+  for (const auto& one : of_unfinished.colwise()) worths *= 1 - model_.Likeness(one, features);
+  for (size_t left = points.size(); left > 0 && offered() < count && !is_full(); --left) {
+    Index best = 0;
+    worths.maxCoeff(&best);
+    Offer(points[static_cast<size_t>(best)]);
+    worths *= 1 - model_.Likeness(features.col(best), features);
+    worths[best] = -1;
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <Eigen/Dense>
 #include <cstddef>
 #include <optional>
 #include <set>
@@ -43,11 +44,10 @@ class SurrogateSearch : public GenerationalSearch {
  private:
   struct Candidate {
     Point point;
-    Features features;
-    double predicted = 0;  // by the cost model
-    double worth = 0;      // candidates with a larger value are proposed first
+    double worth = 0;  // candidates with a larger value are proposed first
   };
-  using Worth = absl::FunctionRef<double(const Features&, double predicted)>;
+  // Returns the worth of points from their features (ComputeFeatures) and the cost model's predictions.
+  using Worth = absl::FunctionRef<Eigen::ArrayXd(const Eigen::MatrixXd& features, const Eigen::ArrayXd& predicted)>;
 
   bool IsLate() const;
   bool MayFollow() const { return next_earlier_ < earlier_.points().size() && earlier_.Agree(); }
@@ -55,7 +55,7 @@ class SurrogateSearch : public GenerationalSearch {
   void Explore(size_t count);
   void Polish(size_t count);
   void OfferInOrder(std::vector<Candidate> candidates, size_t size);
-  void OfferApart(std::vector<Candidate> candidates, size_t count);
+  void OfferApart(const std::vector<Candidate>& candidates, size_t count);
   void Consider(const std::vector<Point>& points, Worth worth, std::set<Point>* considered,
                 std::vector<Candidate>* candidates);
   std::vector<Candidate> Climb(const std::vector<Point>& points, Worth worth, int rounds);

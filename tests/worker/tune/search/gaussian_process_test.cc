@@ -3,57 +3,33 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <vector>
 
 #include "proto/base/random.h"
 
 namespace telemetry::worker::tune::search {
 namespace {
 
-TEST(CholeskyTest, SolvesWhatItFactorized) {
-  constexpr size_t kSize = 9;
-  Random random(4);
-  LowerTriangle matrix(kSize);
-  for (size_t i = 0; i < kSize; ++i) {
-    for (size_t j = 0; j < i; ++j) matrix.row(i)[j] = random.Real();
-    matrix.row(i)[i] = kSize;
-  }
-  const LowerTriangle original = matrix;
-  std::vector<double> b;
-  for (size_t i = 0; i < kSize; ++i) b.push_back(random.Real());
-  ASSERT_TRUE(Factorize(&matrix));
-  const std::vector<double> x = SolveUpper(matrix, SolveLower(matrix, b));
-  for (size_t i = 0; i < kSize; ++i) {
-    double product = 0;
-    for (size_t j = 0; j < kSize; ++j) product += (j <= i ? original.row(i)[j] : original.row(j)[i]) * x[j];
-    EXPECT_NEAR(product, b[i], 1e-12);
-  }
-}
-
-TEST(CholeskyTest, RefusesWhatIsNotPositiveDefinite) {
-  LowerTriangle matrix(2);
-  matrix.row(0)[0] = 1;
-  matrix.row(1)[0] = 2;
-  matrix.row(1)[1] = 1;
-  EXPECT_FALSE(Factorize(&matrix));
-}
+using Eigen::MatrixXd;
+using Eigen::Vector3d;
+using Eigen::VectorXd;
 
 // A test function: quadratic in the first feature, linear in the second, independent of the third.
-double Value(const Features& input) { return 3 + 0.3 * (input[0] - 4) * (input[0] - 4) + 0.5 * input[1]; }
+double Value(const Vector3d& input) { return 3 + 0.3 * (input[0] - 4) * (input[0] - 4) + 0.5 * input[1]; }
 
-Features Draw(Random* random) {
-  return {static_cast<double>(random->Below(10)), static_cast<double>(random->Below(3)),
-          static_cast<double>(random->Below(10))};
+MatrixXd Draw(Eigen::Index count, Random* random) {
+  MatrixXd inputs(3, count);
+  for (auto input : inputs.colwise()) {
+    input << static_cast<double>(random->Below(10)), static_cast<double>(random->Below(3)),
+        static_cast<double>(random->Below(10));
+  }
+  return inputs;
 }
 
-GaussianProcess Fitted(size_t observations, double noise) {
+GaussianProcess Fitted(Eigen::Index observations, double noise) {
   Random random(11);
-  std::vector<Features> inputs;
-  std::vector<double> values;
-  for (size_t i = 0; i < observations; ++i) {
-    inputs.push_back(Draw(&random));
-    values.push_back(Value(inputs.back()) + noise * (2 * random.Real() - 1));
-  }
+  const MatrixXd inputs = Draw(observations, &random);
+  VectorXd values(observations);
+  for (Eigen::Index i = 0; i < observations; ++i) values[i] = Value(inputs.col(i)) + noise * (2 * random.Real() - 1);
   GaussianProcess process(3);
   process.Fit(inputs, values);
   return process;
@@ -62,31 +38,63 @@ GaussianProcess Fitted(size_t observations, double noise) {
 TEST(GaussianProcessTest, PredictsWhatItHasNotSeen) {
   const GaussianProcess process = Fitted(60, 0.05);
   Random random(12);
-  for (int i = 0; i < 50; ++i) {
-    const Features input = Draw(&random);
-    EXPECT_NEAR(process.Predict(input).mean, Value(input), 0.8);
+  const MatrixXd inputs = Draw(50, &random);
+  const VectorXd means = process.Predict(inputs).means;
+  for (Eigen::Index i = 0; i < inputs.cols(); ++i) EXPECT_NEAR(means[i], Value(inputs.col(i)), 0.8);
+}
+
+TEST(GaussianProcessTest, PredictsEachInputAsIfItWereAlone) {
+  const GaussianProcess process = Fitted(60, 0.05);
+  Random random(13);
+  const MatrixXd inputs = Draw(7, &random);
+  const GaussianProcess::Predictions together = process.Predict(inputs);
+  EXPECT_TRUE(process.PredictMeans(inputs).isApprox(together.means));
+  for (Eigen::Index i = 0; i < inputs.cols(); ++i) {
+    const GaussianProcess::Predictions alone = process.Predict(inputs.col(i));
+    EXPECT_NEAR(alone.means[0], together.means[i], 1e-9);
+    EXPECT_NEAR(alone.deviations[0], together.deviations[i], 1e-9);
   }
 }
 
 TEST(GaussianProcessTest, KnowsWhereItKnowsLittle) {
   const GaussianProcess process = Fitted(60, 0);
-  EXPECT_LT(process.Predict({4, 1, 5}).deviation, process.Predict({40, 1, 5}).deviation);
+  MatrixXd inputs(3, 2);
+  inputs.col(0) << 4, 1, 5;
+  inputs.col(1) << 40, 1, 5;
+  const VectorXd deviations = process.Predict(inputs).deviations;
+  EXPECT_LT(deviations[0], deviations[1]);
 }
 
 TEST(GaussianProcessTest, FindsOutWhatMatters) {
   const GaussianProcess process = Fitted(60, 0.05);
-  const Features here = {4, 1, 4};
-  EXPECT_GT(process.Correlation(here, {4, 1, 9}), process.Correlation(here, {9, 1, 4}));
-  EXPECT_EQ(process.Correlation(here, here), 1);
+  const Vector3d here(4, 1, 4);
+  MatrixXd others(3, 3);
+  others.col(0) = here;
+  others.col(1) << 4, 1, 9;
+  others.col(2) << 9, 1, 4;
+  const VectorXd correlations = process.Correlations(here, others);
+  EXPECT_NEAR(correlations[0], 1, 1e-12);
+  EXPECT_GT(correlations[1], correlations[2]);
 }
 
 TEST(GaussianProcessTest, TakesValuesThatAreAllAlikeAndInputsTwice) {
   GaussianProcess process(1);
-  process.Fit({{1}, {1}, {2}}, {5, 5, 5});
-  EXPECT_NEAR(process.Predict({1}).mean, 5, 1e-6);
-  EXPECT_TRUE(std::isfinite(process.Predict({7}).deviation));
-  process.Fit({{1}}, {2});
-  EXPECT_NEAR(process.Predict({1}).mean, 2, 1e-6);
+  process.Fit(Eigen::RowVector3d(1, 1, 2), Vector3d(5, 5, 5));
+  EXPECT_NEAR(process.PredictMeans(MatrixXd::Constant(1, 1, 1))[0], 5, 1e-6);
+  EXPECT_TRUE(std::isfinite(process.Predict(MatrixXd::Constant(1, 1, 7)).deviations[0]));
+  process.Fit(MatrixXd::Constant(1, 1, 1), VectorXd::Constant(1, 2));
+  EXPECT_NEAR(process.PredictMeans(MatrixXd::Constant(1, 1, 1))[0], 2, 1e-6);
+}
+
+// The likelihood prefers the hyperparameters with which the values were drawn to others.
+TEST(AssumptionsTest, AFeatureWithoutEffectLosesItsRelevance) {
+  Random random(14);
+  const MatrixXd inputs = Draw(60, &random);
+  VectorXd values(60);
+  for (Eigen::Index i = 0; i < values.size(); ++i) values[i] = Value(inputs.col(i));
+  Assumptions assumptions = Assumptions::For(3);
+  FitAssumptions(inputs, values.array() - values.mean(), /*rounds=*/3, &assumptions);
+  EXPECT_LT(assumptions.relevances[2], assumptions.relevances[0] / 4);
 }
 
 }  // namespace

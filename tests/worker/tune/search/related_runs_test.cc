@@ -109,9 +109,8 @@ TEST(RelatedRunsTest, TheFastestTrialsAndSomeOfAllOthersAreSelected) {
 
 TEST(RelatedRunsTest, ResultsWithMoreNoiseCountLess) {
   GaussianProcess process(1);
-  process.Fit({{1}, {1}, {5}}, {0, 4, 2}, {0.01, 10, 0.01});
-  EXPECT_LT(process.PredictMean({1}), 1.5);
-  EXPECT_EQ(process.PredictMean({1}), process.Predict({1}).mean);
+  process.Fit(Eigen::RowVector3d(1, 1, 5), Eigen::Vector3d(0, 4, 2), Eigen::Vector3d(0.01, 10, 0.01));
+  EXPECT_LT(process.PredictMeans(Eigen::MatrixXd::Constant(1, 1, 1))[0], 1.5);
 }
 
 TEST(RelatedRunsTest, ConfigsThatTheSpaceCannotExpressAreIgnored) {
