@@ -150,21 +150,25 @@ void SurrogateSearch::OfferInOrder(std::vector<Candidate> candidates, size_t siz
 // worth of similar ones: their trials would give the same information, or they have no code either.
 void SurrogateSearch::OfferApart(const std::vector<Candidate>& candidates, size_t count) {
   std::vector<Point> points;
-  ArrayXd worths(static_cast<Index>(candidates.size()));
-  for (const Candidate& candidate : candidates) {
-    worths[static_cast<Index>(points.size())] = candidate.worth;
-    points.push_back(candidate.point);
-  }
-  const MatrixXd features = ComputeFeatures(space(), points);
-  const std::vector<Point> unfinished = Unfinished();
-  const MatrixXd of_unfinished = ComputeFeatures(space(), unfinished);
-  for (const auto& one : of_unfinished.colwise()) worths *= 1 - model_.Likeness(one, features);
+  for (const Candidate& candidate : candidates) points.push_back(candidate.point);
+  ArrayXd worths(static_cast<Index>(points.size()));
+  MatrixXd features(CountFeatures(space()), worths.size());
+  const MatrixXd unfinished = ComputeFeatures(space(), Unfinished());
+  ForEachPart(points.size(), kConsideredAtOnce, [&](size_t begin, size_t end) {
+    const auto first = static_cast<Index>(begin);
+    const auto size = static_cast<Index>(end - begin);
+    features.middleCols(first, size) = ComputeFeatures(space(), absl::MakeSpan(points).subspan(begin, end - begin));
+    for (size_t i = begin; i < end; ++i) worths[static_cast<Index>(i)] = candidates[i].worth;
+    for (const auto& one : unfinished.colwise()) {
+      worths.segment(first, size) *= 1 - model_.Likeness(one, features.middleCols(first, size));
+    }
+  });
   for (size_t left = points.size(); left > 0 && offered() < count && !is_full(); --left) {
     Index best = 0;
     worths.maxCoeff(&best);
     Offer(points[static_cast<size_t>(best)]);
     worths *= 1 - model_.Likeness(features.col(best), features);
-    worths[best] = -1;
+    worths[best] = -1;  // less than all others
   }
 }
 
