@@ -1,11 +1,9 @@
 #include "proto/base/parallel.h"
 
 #include <algorithm>
-#include <atomic>
 #include <deque>
-#include <memory>
+#include <system_error>
 #include <thread>
-#include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
@@ -14,87 +12,79 @@
 namespace telemetry {
 namespace {
 
-// The parts of one call of ForEachPart. Outlives the call while a thread that came too late for a part has it.
-class Loop {
- public:
-  using Work = absl::FunctionRef<void(size_t begin, size_t end)>;
+using Work = absl::FunctionRef<void(size_t begin, size_t end)>;
 
-  Loop(size_t size, size_t part, Work work)
-      : size_(size), part_(part), parts_((size + part - 1) / part), left_(parts_), work_(work) {}
-
-  size_t parts() const { return parts_; }
-
-  // Works until each part has a thread.
-  void TakeParts() {
-    size_t worked = 0;
-    for (size_t i = next_++; i < parts_; i = next_++, ++worked) work_(i * part_, std::min(size_, (i + 1) * part_));
-    if (worked == 0) return;
-    absl::MutexLock lock(&mutex_);
-    left_ -= worked;
-  }
-
-  void AwaitParts() {
-    absl::MutexLock lock(&mutex_);
-    mutex_.Await(absl::Condition(
-        +[](size_t* left) { return *left == 0; }, &left_));
-  }
-
- private:
-  const size_t size_;
-  const size_t part_;
-  const size_t parts_;
-  std::atomic<size_t> next_ = 0;
-  absl::Mutex mutex_;
-  size_t left_ ABSL_GUARDED_BY(mutex_);  // parts whose work has not returned
-  const Work work_;                      // valid while left_ > 0
+// One call of ForEachPart, on the caller's stack. Guarded by the mutex of Helpers.
+struct Loop {
+  const size_t size;
+  const size_t part;
+  const Work work;
+  const size_t parts = (size + part - 1) / part;
+  size_t next = 0;     // the first part that no thread has taken
+  size_t running = 0;  // parts whose work has not returned
 };
 
 // Threads that take parts of loops, one for each processor except that of the caller. They start with the first loop
 // and never end: starting a thread takes longer than many loops, and on a busy machine it may run only when the loop is
-// over.
+// over. A thread that waits for its loop waits only for parts that others are working on, so loops may be nested.
+// Thread-safe. Never destroyed.
 class Helpers {
  public:
   Helpers() {
-    for (size_t i = 0; i < kCount; ++i) std::thread([this] { Run(); }).detach();
+    const unsigned count = std::max(1U, std::thread::hardware_concurrency()) - 1;
+    try {
+      for (unsigned i = 0; i < count; ++i) std::thread([this] { Help(); }).detach();
+    } catch (const std::system_error&) {  // The system has no more threads. Callers do what helpers do not.
+    }
   }
 
-  void Help(const std::shared_ptr<Loop>& loop) {
-    const size_t helpers = std::min(loop->parts() - 1, kCount);
+  // Returns when the work of all parts has returned.
+  void Run(Loop* loop) {
     absl::MutexLock lock(&mutex_);
-    loops_.insert(loops_.end(), helpers, loop);
+    loops_.push_back(loop);
+    while (loop->next < loop->parts) RunPart(loop);
+    mutex_.Await(absl::Condition(
+        +[](size_t* running) { return *running == 0; }, &loop->running));
   }
 
  private:
-  static inline const size_t kCount = std::max(1U, std::thread::hardware_concurrency()) - 1;
-
-  [[noreturn]] void Run() {
+  [[noreturn]] void Help() {
     NameThread("parallel");
-    while (true) Take()->TakeParts();
+    absl::MutexLock lock(&mutex_);
+    while (true) {
+      mutex_.Await(absl::Condition(
+          +[](std::deque<Loop*>* loops) { return !loops->empty(); }, &loops_));
+      // The loops have turns, so that a long one does not keep all helpers from the others.
+      Loop* const loop = loops_.front();
+      loops_.pop_front();
+      loops_.push_back(loop);
+      RunPart(loop);
+    }
   }
 
-  std::shared_ptr<Loop> Take() {
-    absl::MutexLock lock(&mutex_);
-    mutex_.Await(absl::Condition(
-        +[](std::deque<std::shared_ptr<Loop>>* loops) { return !loops->empty(); }, &loops_));
-    std::shared_ptr<Loop> loop = std::move(loops_.front());
-    loops_.pop_front();
-    return loop;
+  // Takes a part that no thread has taken and calls the work for it.
+  void RunPart(Loop* loop) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    const size_t begin = loop->part * loop->next++;
+    if (loop->next == loop->parts) loops_.erase(std::find(loops_.begin(), loops_.end(), loop));
+    ++loop->running;
+    mutex_.Unlock();
+    loop->work(begin, std::min(loop->size, begin + loop->part));
+    mutex_.Lock();
+    --loop->running;
   }
 
   absl::Mutex mutex_;
-  std::deque<std::shared_ptr<Loop>> loops_ ABSL_GUARDED_BY(mutex_);  // each once for every thread that may help
+  std::deque<Loop*> loops_ ABSL_GUARDED_BY(mutex_);  // those with parts that no thread has taken
 };
 
 }  // namespace
 
-void ForEachPart(size_t size, size_t part, absl::FunctionRef<void(size_t begin, size_t end)> work) {
-  const auto loop = std::make_shared<Loop>(size, part, work);
-  if (loop->parts() > 1) {
-    static auto* const helpers = new Helpers;
-    helpers->Help(loop);
-  }
-  loop->TakeParts();
-  loop->AwaitParts();
+void ForEachPart(size_t size, size_t part, Work work) {
+  if (size == 0) return;
+  if (size <= part) return work(0, size);
+  static auto* const helpers = new Helpers;
+  Loop loop = {.size = size, .part = part, .work = work};
+  helpers->Run(&loop);
 }
 
 }  // namespace telemetry

@@ -2,9 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 #include <vector>
+
+#include "absl/synchronization/blocking_counter.h"
+#include "absl/synchronization/notification.h"
 
 namespace telemetry {
 namespace {
@@ -29,7 +33,6 @@ TEST(ParallelTest, PartsMayHavePartsOfTheirOwn) {
   EXPECT_EQ(visits, 2500);
 }
 
-// Each call's function and counter are gone when it has returned, also if another call keeps all helpers busy.
 TEST(ParallelTest, SeveralThreadsMayCallItAtOnce) {
   std::vector<std::thread> callers;
   for (int caller = 0; caller < 4; ++caller) {
@@ -42,6 +45,29 @@ TEST(ParallelTest, SeveralThreadsMayCallItAtOnce) {
     });
   }
   for (std::thread& caller : callers) caller.join();
+}
+
+// A loop whose parts keep every other thread busy does not delay the caller of another loop, and its threads do not
+// come back to that loop when they are free.
+TEST(ParallelTest, ALoopEndsWhileAllOtherThreadsAreBusy) {
+  const size_t threads = std::max(1U, std::thread::hardware_concurrency());
+  absl::Notification may_end;
+  absl::BlockingCounter started(static_cast<int>(threads));
+  std::thread busy([&] {
+    ForEachPart(threads, 1, [&](size_t, size_t) {
+      started.DecrementCount();
+      may_end.WaitForNotification();
+    });
+  });
+  started.Wait();
+  int visits = 0;  // not atomic: only this thread takes parts
+  for (int call = 0; call < 1000; ++call) ForEachPart(4, 1, [&](size_t, size_t) { ++visits; });
+  EXPECT_EQ(visits, 4000);
+  may_end.Notify();
+  busy.join();
+  std::atomic<int> later = 0;
+  ForEachPart(100, 1, [&](size_t, size_t) { ++later; });
+  EXPECT_EQ(later, 100);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ namespace telemetry::worker::tune::measure {
 // during this time, so the sample does not contain the host's time for launching.
 class ClockStamps {
  public:
-  static constexpr int kMostStamps = 8;
+  static constexpr int kMostStamps = 8;  // that are queued before RatesMhz
 
   // Returns null for a device without such counters (OpenCL). Returns the device's errors.
   static absl::StatusOr<std::unique_ptr<ClockStamps>> Create(std::shared_ptr<device::Device> device);

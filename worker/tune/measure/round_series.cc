@@ -7,14 +7,14 @@
 namespace telemetry::worker::tune::measure {
 namespace {
 
-constexpr size_t kMostSamplesAtOnce = 32;
+constexpr size_t kMostSamplesOfBatch = 32;
 constexpr int kRestFactor = 3;  // the device then works a quarter of the time
 
 }  // namespace
 
 int RoundSeries::Next() const {
   if (counted_.size() >= wanted_ || IsThrottledThroughout() || configs_ == 0) return 0;
-  const size_t at_once = std::max<size_t>(1, kMostSamplesAtOnce / configs_);
+  const size_t at_once = std::max<size_t>(1, kMostSamplesOfBatch / configs_);
   return static_cast<int>(std::min(wanted_ - counted_.size(), at_once));
 }
 

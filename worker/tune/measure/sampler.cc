@@ -10,7 +10,8 @@ namespace {
 
 using device::Event;
 
-constexpr size_t kQueuedAtOnce = 3;
+constexpr size_t kQueuedAtOnce = 3;  // see Sampler
+static_assert(kQueuedAtOnce < ClockStamps::kMostStamps);
 
 }  // namespace
 

@@ -45,7 +45,7 @@ class Sampler {
   Sampler(std::shared_ptr<device::Device> device, std::unique_ptr<ClockStamps> stamps)
       : device_(std::move(device)), stamps_(std::move(stamps)) {}
 
-  // Appends samples of at most kQueuedAtOnce launches.
+  // Queues the launches at once and appends their samples.
   absl::Status TakeQueued(absl::Span<const Launch> launches, Caches caches, std::vector<Sample>* samples);
   absl::Status Flush();
   absl::Status Stamp(int index);

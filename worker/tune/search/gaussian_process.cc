@@ -64,8 +64,8 @@ VectorXd GaussianProcess::PredictMeans(const MatrixXd& inputs) const {
   return (CorrelationsOf(inputs_, Scaled(inputs)).transpose() * weights_).array() + mean_;
 }
 
-VectorXd GaussianProcess::Correlations(const VectorXd& input, const MatrixXd& others) const {
-  return CorrelationsOf(Scaled(others), Scaled(input));
+MatrixXd GaussianProcess::Correlations(const MatrixXd& a, const MatrixXd& b) const {
+  return CorrelationsOf(Scaled(a), Scaled(b));
 }
 
 }  // namespace telemetry::worker::tune::search

@@ -27,8 +27,9 @@ class GaussianProcess {
   Predictions Predict(const Eigen::MatrixXd& inputs) const;
   // Returns the means of Predict at a fraction of its time.
   Eigen::VectorXd PredictMeans(const Eigen::MatrixXd& inputs) const;
-  // Returns the correlation of the value at one input with those at others: from 0 (independent) to 1 (equal).
-  Eigen::VectorXd Correlations(const Eigen::VectorXd& input, const Eigen::MatrixXd& others) const;
+  // Returns the correlations of the values at the inputs `a` (rows) with those at `b`: from 0 (independent) to 1
+  // (equal).
+  Eigen::MatrixXd Correlations(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) const;
 
  private:
   void Improve(const Eigen::MatrixXd& inputs, const Eigen::VectorXd& centred);

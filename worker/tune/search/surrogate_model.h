@@ -36,9 +36,9 @@ class SurrogateModel {
   Eigen::ArrayXd ExpectedGain(const Eigen::MatrixXd& features, const Eigen::ArrayXd& predicted) const;
   // Returns the predicted mean of the logarithm of the time, plus a penalty for the probability of failure.
   Eigen::ArrayXd ExpectedTime(const Eigen::MatrixXd& features, const Eigen::ArrayXd& predicted) const;
-  // Returns the correlation of the time of one point with those of others, from 0 to 1.
-  Eigen::ArrayXd Likeness(const Eigen::VectorXd& of_one, const Eigen::MatrixXd& features) const {
-    return times_.Correlations(of_one, features).array();
+  // Returns the correlations of the times of the points `a` (rows) with those of `b`, from 0 to 1.
+  Eigen::ArrayXXd Likeness(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) const {
+    return times_.Correlations(a, b).array();
   }
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "absl/types/span.h"
 #include "proto/base/parallel.h"
 
 namespace telemetry::worker::tune::search {
@@ -131,7 +132,7 @@ void SurrogateSearch::Consider(const std::vector<Point>& points, Worth worth, st
   ForEachPart(added.size(), kConsideredAtOnce, [&](size_t begin, size_t end) {
     const auto predicted = Eigen::Map<const ArrayXd>(&predictions[begin], static_cast<Index>(end - begin));
     const ArrayXd worths =
-        worth(ComputeFeatures(space(), absl::MakeSpan(added).subspan(begin, end - begin)), predicted);
+        worth(ComputeFeatures(space(), absl::MakeConstSpan(added).subspan(begin, end - begin)), predicted);
     for (size_t i = begin; i < end; ++i) (*candidates)[before + i].worth = worths[static_cast<Index>(i - begin)];
   });
 }
@@ -149,26 +150,27 @@ void SurrogateSearch::OfferInOrder(std::vector<Candidate> candidates, size_t siz
 // Offers the candidates in descending order of worth. Each one, and each point that has no outcome yet, reduces the
 // worth of similar ones: their trials would give the same information, or they have no code either.
 void SurrogateSearch::OfferApart(const std::vector<Candidate>& candidates, size_t count) {
+  if (offered() >= count || is_full()) return;
   std::vector<Point> points;
   for (const Candidate& candidate : candidates) points.push_back(candidate.point);
   ArrayXd worths(static_cast<Index>(points.size()));
   MatrixXd features(CountFeatures(space()), worths.size());
   const MatrixXd unfinished = ComputeFeatures(space(), Unfinished());
   ForEachPart(points.size(), kConsideredAtOnce, [&](size_t begin, size_t end) {
-    const auto first = static_cast<Index>(begin);
-    const auto size = static_cast<Index>(end - begin);
-    features.middleCols(first, size) = ComputeFeatures(space(), absl::MakeSpan(points).subspan(begin, end - begin));
-    for (size_t i = begin; i < end; ++i) worths[static_cast<Index>(i)] = candidates[i].worth;
-    for (const auto& one : unfinished.colwise()) {
-      worths.segment(first, size) *= 1 - model_.Likeness(one, features.middleCols(first, size));
+    const MatrixXd part = ComputeFeatures(space(), absl::MakeConstSpan(points).subspan(begin, end - begin));
+    const ArrayXd novelty = (1 - model_.Likeness(part, unfinished)).max(0).rowwise().prod();
+    for (size_t i = begin; i < end; ++i) {
+      worths[static_cast<Index>(i)] = candidates[i].worth * novelty[static_cast<Index>(i - begin)];
     }
+    features.middleCols(static_cast<Index>(begin), part.cols()) = part;
   });
   for (size_t left = points.size(); left > 0 && offered() < count && !is_full(); --left) {
     Index best = 0;
     worths.maxCoeff(&best);
     Offer(points[static_cast<size_t>(best)]);
-    worths *= 1 - model_.Likeness(features.col(best), features);
-    worths[best] = -1;  // less than all others
+    const ArrayXd novelty = (1 - model_.Likeness(features, features.col(best)).col(0)).max(0);
+    worths = (worths < 0).select(worths, worths * novelty);
+    worths[best] = -1;  // offered; all others are at least 0
   }
 }
 

@@ -72,9 +72,21 @@ TEST(GaussianProcessTest, FindsOutWhatMatters) {
   others.col(0) = here;
   others.col(1) << 4, 1, 9;
   others.col(2) << 9, 1, 4;
-  const VectorXd correlations = process.Correlations(here, others);
-  EXPECT_NEAR(correlations[0], 1, 1e-12);
-  EXPECT_GT(correlations[1], correlations[2]);
+  const MatrixXd correlations = process.Correlations(here, others);
+  EXPECT_NEAR(correlations(0, 0), 1, 1e-12);
+  EXPECT_GT(correlations(0, 1), correlations(0, 2));
+}
+
+// The Matern 5/2 kernel of the distance, also for inputs that are close to each other and far from 0.
+TEST(GaussianProcessTest, CorrelationsFallWithTheDistance) {
+  const GaussianProcess process(3);
+  const MatrixXd here = Vector3d(500, 400, 300);
+  for (const double distance : {1e-3, 0.1, 1.0, 10.0}) {
+    const MatrixXd there = here + Vector3d(0, distance, 0);
+    const double scaled = std::sqrt(5.0) * Assumptions::For(3).relevances[1] * distance;
+    const double expected = (1 + scaled + scaled * scaled / 3) * std::exp(-scaled);
+    EXPECT_NEAR(process.Correlations(here, there)(0, 0), expected, 1e-9) << distance;
+  }
 }
 
 TEST(GaussianProcessTest, TakesValuesThatAreAllAlikeAndInputsTwice) {
@@ -86,7 +98,6 @@ TEST(GaussianProcessTest, TakesValuesThatAreAllAlikeAndInputsTwice) {
   EXPECT_NEAR(process.PredictMeans(MatrixXd::Constant(1, 1, 1))[0], 2, 1e-6);
 }
 
-// The likelihood prefers the hyperparameters with which the values were drawn to others.
 TEST(AssumptionsTest, AFeatureWithoutEffectLosesItsRelevance) {
   Random random(14);
   const MatrixXd inputs = Draw(60, &random);
