@@ -50,10 +50,6 @@ std::vector<RelatedRow> RowsOf(const PointSpace& space, const RelatedRun& run) {
   return rows;
 }
 
-VectorXd ToVector(const std::vector<double>& values) {
-  return Eigen::Map<const VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()));
-}
-
 }  // namespace
 
 RelatedModel::RelatedModel(const PointSpace& space, const std::vector<RelatedRun>& runs)

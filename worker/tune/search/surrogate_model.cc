@@ -47,10 +47,6 @@ struct Observations {
   std::vector<double> values;
 };
 
-ArrayXd ToArray(const std::vector<double>& values) {
-  return Eigen::Map<const ArrayXd>(values.data(), static_cast<Index>(values.size()));
-}
-
 // Returns at most kObservations: those with the lowest values, and an even selection of the others.
 Observations Thinned(Observations all) {
   const size_t size = all.values.size();
@@ -89,6 +85,10 @@ MatrixXd ComputeFeatures(const PointSpace& space, absl::Span<const Point> points
   return features;
 }
 
+VectorXd ToVector(const std::vector<double>& values) {
+  return Eigen::Map<const VectorXd>(values.data(), static_cast<Index>(values.size()));
+}
+
 SurrogateModel::SurrogateModel(const PointSpace& space, const RelatedModel* related, double predicted_variance)
     : related_(related != nullptr && related->has_times() ? related : nullptr),
       predicted_variance_(predicted_variance),
@@ -117,7 +117,7 @@ bool SurrogateModel::Fit(const PointSpace& space, const std::vector<Outcome>& ou
   if (compiling.values.size() >= kLeastTimes) {
     long_compiling_ = statistics::QuantilesOf(compiling.values)->median + kLongCompiling;
   }
-  FitPrior(ComputeFeatures(space, times.points), predicted_times, times.values);
+  if (has_prior()) FitPrior(ComputeFeatures(space, times.points), predicted_times, times.values);
   // Without any time, configs like those that compiled for long would stay as unknown and as promising as before, and a
   // search would try one after another. They count as slower than three quarters of the others.
   const double slow = statistics::QuantilesOf(times.values)->p75;
@@ -129,8 +129,10 @@ bool SurrogateModel::Fit(const PointSpace& space, const std::vector<Outcome>& ou
   const auto subtract = [](const ArrayXd& prior, std::vector<double>* values) {
     for (size_t i = 0; i < values->size(); ++i) (*values)[i] -= prior[static_cast<Index>(i)];
   };
-  subtract(Prior(ComputeFeatures(space, times.points), ToArray(predicted_times)), &times.values);
-  subtract(FailurePrior(ComputeFeatures(space, failures.points)), &failures.values);
+  if (has_prior()) {
+    subtract(Prior(ComputeFeatures(space, times.points), ToVector(predicted_times).array()), &times.values);
+  }
+  if (related_ != nullptr) subtract(FailurePrior(ComputeFeatures(space, failures.points)), &failures.values);
   std::vector<std::pair<GaussianProcess*, Observations>> fits;
   fits.emplace_back(&times_, std::move(times));
   if (has_failures_) fits.emplace_back(&failures_, std::move(failures));
@@ -138,7 +140,7 @@ bool SurrogateModel::Fit(const PointSpace& space, const std::vector<Outcome>& ou
   ForEachPart(fits.size(), 1, [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
       const Observations observations = Thinned(std::move(fits[i].second));
-      fits[i].first->Fit(ComputeFeatures(space, observations.points), ToArray(observations.values).matrix());
+      fits[i].first->Fit(ComputeFeatures(space, observations.points), ToVector(observations.values));
     }
   });
   return true;

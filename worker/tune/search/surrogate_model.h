@@ -17,6 +17,7 @@ namespace telemetry::worker::tune::search {
 Eigen::MatrixXd ComputeFeatures(const PointSpace& space, absl::Span<const Point> points);
 // Returns the number of features.
 Eigen::Index CountFeatures(const PointSpace& space);
+Eigen::VectorXd ToVector(const std::vector<double>& values);
 
 // A model of the outcomes so far. For points that were not tried it predicts the time and the probability of failure.
 // `features` are those of ComputeFeatures, and results have one element for each column. Const methods may be called
@@ -45,6 +46,7 @@ class SurrogateModel {
   Eigen::ArrayXd ChanceToRun(const Eigen::MatrixXd& features) const;
   // Returns the probability that the config's source does not compile for much longer than others.
   Eigen::ArrayXd ChanceToCompile(const Eigen::MatrixXd& features) const;
+  bool has_prior() const { return related_ != nullptr || predicted_variance_ > 0; }
   bool knows_compiling() const { return long_compiling_ < std::numeric_limits<double>::infinity(); }
   // Sets the weights.
   void FitPrior(const Eigen::MatrixXd& features, const std::vector<double>& predicted,
